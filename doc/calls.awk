@@ -28,6 +28,8 @@ BEGIN {
 	title["heap"] = "The heap"
 	title["timer"] = "Timers"
 	title["signal"] = "Signals"
+	title["futex"] = "Futexes"
+	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = symbols["io_uring_enter"] = " syscall"
 	title["name"] = "Names"
 }
 

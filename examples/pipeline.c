@@ -960,7 +960,7 @@ static void print_help(void)
 	       "  --all             print all events, not just the first and the last %d\n"
 	       "  -h, --help        print this\n"
 	       "\n"
-	       "In the trace #N is a file; file_open tells its name.  Symbolic links are not\n"
+	       "In the trace #N is a file; file_open has its name.  Symbolic links are not\n"
 	       "followed.\n"
 	       "Exit status: 0, 1 if something fails, 2 if an option or DIRECTORY is wrong.\n",
 	       WORKERS_MAX, SHOWN_LINES);

@@ -29,6 +29,22 @@ int txtrace_attr_setrings(trace_attr_t *__attr, unsigned int __nr_rings);
 int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
 			  unsigned int *__posix_trace_restrict __nr_rings);
 
+/*
+ * Whether the rings of a stream grow:
+ *
+ *	0	(default) all memory of the rings is allocated when the stream is created
+ *	1	each ring begins with a small part of its memory, and gets more when events need it, up to the stream
+ *		size.  It never gives memory back
+ *
+ * posix_trace_create_withlog() returns ENOTSUP if the rings cannot grow: the stream-full-policy is not
+ * POSIX_TRACE_FLUSH, max-data-size is large or the stream size is small, the target belongs to another user, or the
+ * kernel is older than Linux 5.14.
+ * EINVAL: attr is not initialized, a pointer is NULL, or grows is neither 0 nor 1.
+ */
+int txtrace_attr_setgrowth(trace_attr_t *__attr, int __grows);
+int txtrace_attr_getgrowth(const trace_attr_t *__posix_trace_restrict __attr,
+			   int *__posix_trace_restrict __grows);
+
 /* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
 	unsigned long long overwritten; /* newer events overwrote them before they were read (LOOP) */
@@ -140,11 +156,12 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  * Open a file like posix_trace_open(), and also
  *
  *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.
- *				The writer goes on, and does not notice.  If a LOOP log overwrites events before they
- *				are read, the library does not report them: nr_missing of struct txtrace_file_info
- *				counts them
- *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole.  nr_missing counts the
- *				others
+ *				The writer goes on, and does not notice.  A LOOP log may overwrite events before they
+ *				are read
+ *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole
+ *
+ * nr_missing of struct txtrace_file_info counts the events that could not be read.  Between two events, the library
+ * reports them as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the next.
  *
  * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0,
  * and a newer version of this library wrote the log (txtrace_get_format()).
@@ -193,7 +210,7 @@ struct txtrace_object {
 };
 
 /*
- * Get the thread with this handle from an active stream.  The stream keeps the newest 1024 threads that have recorded
+ * Get the thread with this handle from an active stream.  The stream keeps the newest 4096 threads that have recorded
  * an event.  ENOENT: the stream has never had this thread, or no longer keeps it.  EINVAL: trid is not an active stream
  * of this process, or object is NULL.
  */

@@ -3,9 +3,11 @@
 #ifndef PX_PRELOAD_FUNCTIONS_H
 #define PX_PRELOAD_FUNCTIONS_H
 
+#include <aio.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,13 +19,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,6 +85,11 @@ int __isoc23_vscanf(const char *format, va_list arguments);
 int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 		 const struct timespec *timeout, const sigset_t *mask);
 #endif
+
+/* <signal.h> declares sigpause() with the symbol __xpg_sigpause. */
+int __sigpause(int number_or_mask, int is_number);
+int __xpg_sigpause(int number);
+int __sigsuspend(const sigset_t *set);
 
 void (*bsd_signal(int number, void (*handler)(int number)))(int number);
 

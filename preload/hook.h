@@ -58,8 +58,9 @@ enum px_group {
 	PX_GROUP_timer = 1 << 16,
 	PX_GROUP_signal = 1 << 17,
 	PX_GROUP_name = 1 << 18,
+	PX_GROUP_futex = 1 << 19,
 	PX_GROUP_READY = 1 << 30, /* px_hook_prepare() has found the real functions */
-	PX_GROUPS_DEFAULT = (1 << 19) - 1 - PX_GROUP_heap - PX_GROUP_signal
+	PX_GROUPS_DEFAULT = (1 << 20) - 1 - PX_GROUP_heap - PX_GROUP_signal
 };
 
 /* The groups that are on.  This is 0 until px_hook_prepare() has found the real functions. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 
 static void make_histogram(struct durations *durations)
 {
@@ -31,7 +32,7 @@ void durations_add(struct durations *durations, int64_t ns)
 		durations->is_sorted = false;
 	}
 	durations->n++;
-	durations->sum += (int64_t)length;
+	units_add(&durations->sum, (int64_t)length);
 	if (length > durations->largest)
 		durations->largest = length;
 }

@@ -8,13 +8,13 @@
 #include "base/message.h"
 
 /* Return the result of an allocation, or exit if it is NULL. */
-static inline void *must(void *memory)
+static inline void *must(const void *memory)
 {
 	if (!memory) {
 		message("there is not enough memory");
 		exit(EXIT_TROUBLE);
 	}
-	return memory;
+	return (void *)memory;
 }
 
 #endif

@@ -19,7 +19,7 @@ static struct {
 	unsigned long long begin_ns, shown_ns;
 } line;
 
-static void message_list(const char *format, va_list list)
+__attribute__((format(printf, 1, 0))) static void message_list(const char *format, va_list list)
 {
 	char *text;
 

@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+void units_add(int64_t *sum, int64_t ns)
+{
+	if (__builtin_add_overflow(*sum, ns, sum))
+		*sum = ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
 void units_duration(char *text, size_t size, int64_t ns)
 {
 	static const struct {

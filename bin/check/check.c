@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "check/checkrunning.h"
 #include "check/checktime.h"
 #include "check/handles.h"
 #include "trace/native.h"
@@ -31,6 +32,7 @@ struct check {
 	struct handles handles;
 	struct map names; /* key: hash of a name; value: offset of the first object with this name */
 	struct raw_window window;
+	struct check_running running;
 	/* the index is an event id; the value is 1 if the id was already reported */
 	unsigned char is_known[NATIVE_USER];
 };
@@ -192,6 +194,8 @@ static void check_object(struct check *check, const struct raw_object *object, u
 	if (!first->is_registered) {
 		first->is_registered = true;
 		first->is_thread = object->type == OBJECT_THREAD;
+		first->is_nobody = first->is_thread && (strcmp(object->name, "no thread") == 0 ||
+							strcmp(object->name, "nobody") == 0);
 		first->offset = offset;
 	}
 	check_name(check, object, offset);
@@ -351,9 +355,6 @@ static bool is_state(uint32_t state)
 /* TraceX draws the status lines and the profile from SUSPEND and RESUME. */
 static void check_status(struct check *check, const struct raw_event *event, uint64_t offset)
 {
-	struct handle *thread = handles_get(&check->handles, event->info[0]);
-
-	thread->nr_changes++;
 	if (!is_state(event->info[1]))
 		FOUND(check, state, offset + 20,
 		      "TraceX does not know the state %u of thread 0x%x: the status line of the thread ends here",
@@ -400,6 +401,7 @@ static void check_events(struct check *check)
 			return;
 		check_time_step(&time, event.stamp, offset + 12);
 		check_event(check, &event, offset);
+		check_running_event(&check->running, &event, offset);
 		if (i % 65536 == 0)
 			progress("checking", i, n);
 	}
@@ -420,7 +422,7 @@ static void check_numbers(struct check *check)
 		      "there is no object, and no event of a thread: TraceX overwrites its own memory");
 	if (check->nr_events > MANY_EVENTS)
 		FOUND(check, many_events, check->events_at,
-		      "there are %u events: TraceX is slow from %u on", check->nr_events,
+		      "TraceX shows %u events, and is slow from %u on", check->nr_events,
 		      MANY_EVENTS);
 	if (check->nr_threads > MANY_THREADS)
 		FOUND(check, many_threads, check->at + RAW_HEADER_BYTES,
@@ -434,10 +436,11 @@ static void check_numbers(struct check *check)
 	for (size_t i = 0; i < check->handles.nr; i++) {
 		const struct handle *handle = &check->handles.handle[i];
 
-		if (check->nr_events > 1 && handle->nr_changes > check->nr_events / 2)
+		if (check->nr_events > 1 && check_running_overruns(&check->running, handle))
 			FOUND(check, status_overrun, handle->offset,
-			      "%u of %u events suspend or resume thread 0x%x: with more than half of the events, "
-			      "TraceX overwrites its own memory",
+			      "%u of %u events suspend or resume thread 0x%x: TraceX has room for "
+			      "half of the events, "
+			      "and overwrites its own memory",
 			      handle->nr_changes, check->nr_events, handle->handle);
 	}
 }
@@ -451,6 +454,7 @@ void check_buffer(const struct raw_file *file, uint64_t offset, struct findings 
 	check->findings = findings;
 	check->at = offset;
 	check->window.offset = UINT64_MAX;
+	check->running = (struct check_running){.findings = findings, .handles = &check->handles};
 	if (check_header(check)) {
 		counts->end = event_offset(check, check->nr_event_slots);
 		if (check_registry(check) && find_end(check)) {

@@ -103,26 +103,25 @@ void findings_print(const struct findings *findings, struct text *text, unsigned
 	}
 }
 
-void findings_print_json(const struct findings *findings, struct text *text)
+void findings_print_json(const struct findings *findings, struct json *json)
 {
+	json_array(json, "findings");
 	for (unsigned int i = 0; i < findings->nr_kept; i++) {
 		const struct finding *finding = &findings->kept[i];
 
-		text_printf(text,
-			    "%s\n    {\"rule\": \"%s\", \"severity\": \"%s\", \"volume\": %u, "
-			    "\"offset\": ",
-			    i > 0 ? "," : "", rule_name(finding->rule),
-			    severity_of[finding->rule] == ERROR ? "error" : "warning",
-			    finding->volume);
+		json_object(json, NULL);
+		json_string(json, "rule", rule_name(finding->rule));
+		json_string(json, "severity", severity_of[finding->rule] == ERROR ? "error" : "warning");
+		json_number(json, "volume", finding->volume);
 		if (finding->offset == NO_OFFSET)
-			text_string(text, "null");
+			json_null(json, "offset");
 		else
-			text_unsigned(text, finding->offset, 0, ' ');
-		text_printf(text, ", \"of_rule\": %llu, \"message\": ",
-			    (unsigned long long)findings->count[finding->rule]);
-		text_json(text, finding->message);
-		text_char(text, '}');
+			json_number(json, "offset", finding->offset);
+		json_number(json, "of_rule", findings->count[finding->rule]);
+		json_string(json, "message", finding->message);
+		json_close(json);
 	}
+	json_close_on_line(json);
 }
 
 void findings_free(struct findings *findings)

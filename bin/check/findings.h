@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/output.h"
+#include "cli/json.h"
 
 enum rule {
 #define PX_RULE(name, severity) RULE_##name,
@@ -47,8 +48,8 @@ uint64_t findings_warnings(const struct findings *findings);
 /* Print a line for each stored finding.  If there are several volumes, the line names the volume. */
 void findings_print(const struct findings *findings, struct text *text, unsigned int nr_volumes);
 
-/* Print the stored findings as members of a JSON array. */
-void findings_print_json(const struct findings *findings, struct text *text);
+/* Print the stored findings as the JSON array "findings". */
+void findings_print_json(const struct findings *findings, struct json *json);
 
 void findings_free(struct findings *findings);
 

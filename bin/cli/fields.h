@@ -6,11 +6,12 @@
 #include <stdbool.h>
 
 #include "base/output.h"
+#include "cli/json.h"
 
 struct fields {
 	struct text *text;
 	bool is_json;
-	bool has_member;
+	struct json json; /* if is_json */
 };
 
 void fields_begin(struct fields *fields);

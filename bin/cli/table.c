@@ -16,7 +16,7 @@ void table_open(struct table *table, struct text *text, enum format format)
 {
 	*table = (struct table){.text = text, .format = format};
 	if (format == FORMAT_JSON)
-		text_char(text, '{');
+		json_begin(&table->json, text);
 	if (format == FORMAT_CSV)
 		text_string(text, "report,subject,item,statistic,value\r\n");
 }
@@ -31,7 +31,7 @@ int table_usual_width(const struct table *table)
 void table_close(struct table *table)
 {
 	if (table->format == FORMAT_JSON)
-		text_string(table->text, "\n}\n");
+		json_end(&table->json);
 	free(table->cell);
 }
 
@@ -259,35 +259,31 @@ static void print_text(const struct table *table)
 		put_left_out(table, widths);
 }
 
-static void put_json_cell(const struct table *table, int column, const char *cell)
+static void put_json_cell(struct json *json, const struct column *column, const char *cell)
 {
-	struct text *text = table->text;
-
-	text_json(text, table->columns[column].key);
-	text_string(text, ": ");
 	if (!cell)
-		text_string(text, "null");
-	else if (table->columns[column].is_number)
-		text_string(text, cell);
+		json_null(json, column->key);
+	else if (column->is_number)
+		json_digits(json, column->key, cell);
 	else
-		text_json(text, cell);
+		json_string(json, column->key, cell);
 }
 
 static void print_json(struct table *table)
 {
-	struct text *text = table->text;
+	struct json *json = &table->json;
 
-	text_string(text, table->is_begun ? ",\n  " : "\n  ");
-	text_json(text, table->key);
-	text_string(text, ": [");
+	json_array(json, table->key);
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		int column = (int)(i % (size_t)table->nr_columns);
 
-		text_string(text, column > 0 ? ", " : i > 0 ? "},\n    {" : "\n    {");
-		put_json_cell(table, column, table->cell[i]);
+		if (column == 0)
+			json_object(json, NULL);
+		put_json_cell(json, &table->columns[column], table->cell[i]);
+		if (column == table->nr_columns - 1)
+			json_close(json);
 	}
-	text_string(text, table->nr_cells > 0 ? "}\n  ]" : "]");
-	table->is_begun = true;
+	json_close_on_line(json);
 }
 
 static void print_csv(const struct table *table)

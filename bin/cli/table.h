@@ -16,6 +16,7 @@
 
 #include "base/output.h"
 #include "cli/format.h"
+#include "cli/json.h"
 
 #define TABLE_COLUMNS 13
 
@@ -30,7 +31,7 @@ struct table {
 	enum format format;
 	int width; /* largest number of characters of a line of text; 0 means any number */
 	const char *const *minor; /* the keys of the columns that long lines leave out, the first one first; NULL: none */
-	bool is_begun; /* JSON: some output was already printed */
+	struct json json;
 	const char *title, *key;
 	const struct column *columns;
 	int nr_columns;

@@ -7,7 +7,6 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/output_options.h"
-#include "live/wrapper_stats.h"
 
 enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
 
@@ -56,16 +55,11 @@ static int report_on(struct options *options, const char *path)
 	struct output_options *output_options = &options->output_options;
 	struct table table;
 
-	if (!output_options_begin(output_options, path, source_open_mixed))
+	if (!output_options_begin_tables(output_options, path, &table))
 		return EXIT_TROUBLE;
-	source_report_losses(output_options->source);
-	wrapper_stats_report(output_options->source);
-	table_open(&table, output_options->text, output_options->format);
-	table.width = output_options->is_wide ? 0 : table_usual_width(&table);
 	blocked_print(output_options->source, &output_options->selection, &options->blocked,
 		      &table);
-	table_close(&table);
-	return output_options_end(output_options);
+	return output_options_end_tables(output_options, &table);
 }
 
 static int run(int argc, char **argv)

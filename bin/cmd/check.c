@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "check/check.h"
 #include "cli/command.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
 #include "trace/source.h"
 
@@ -239,9 +240,11 @@ static void print_text(const struct result *result, const char *path, struct tex
 
 	findings_print(&result->findings, text, result->nr_volumes);
 	text_plain(text, path, 0);
-	text_printf(text, ": %s, %llu events, %llu objects: ",
+	/* An event of a log can have several entries, and TraceX shows each of them as an event. */
+	text_printf(text, ": %s, %llu %s, %llu objects: ",
 		    result->is_log ? "posixtrace log" : "ThreadX trace buffer",
 		    (unsigned long long)result->counts.nr_events,
+		    result->is_log ? "event entries" : "events",
 		    (unsigned long long)result->counts.nr_objects);
 	if (errors + warnings == 0) {
 		text_string(text, "TraceX shows it correctly\n");
@@ -259,22 +262,20 @@ static void print_text(const struct result *result, const char *path, struct tex
 
 static void print_json(const struct result *result, const char *path, struct text *text)
 {
-	text_string(text, "{\n  \"file\": ");
-	text_json(text, path);
-	text_printf(text,
-		    ",\n  \"kind\": \"%s\",\n  \"volumes\": %u,\n  \"events\": %llu,\n  "
-		    "\"shown\": %llu,\n  \"objects\": %llu,\n"
-		    "  \"threads\": %llu,\n  \"errors\": %llu,\n  \"warnings\": %llu,\n  "
-		    "\"findings\": [",
-		    result->is_log ? "posixtrace log" : "ThreadX trace buffer", result->nr_volumes,
-		    (unsigned long long)result->counts.nr_events,
-		    (unsigned long long)result->nr_shown,
-		    (unsigned long long)result->counts.nr_objects,
-		    (unsigned long long)result->counts.nr_threads,
-		    (unsigned long long)findings_errors(&result->findings),
-		    (unsigned long long)findings_warnings(&result->findings));
-	findings_print_json(&result->findings, text);
-	text_printf(text, "%s]\n}\n", result->findings.nr_kept > 0 ? "\n  " : "");
+	struct json json;
+
+	json_begin(&json, text);
+	json_string(&json, "file", path);
+	json_string(&json, "kind", result->is_log ? "posixtrace log" : "ThreadX trace buffer");
+	json_number(&json, "volumes", result->nr_volumes);
+	json_number(&json, "entries", result->counts.nr_events);
+	json_number(&json, "shown", result->nr_shown);
+	json_number(&json, "objects", result->counts.nr_objects);
+	json_number(&json, "threads", result->counts.nr_threads);
+	json_number(&json, "errors", findings_errors(&result->findings));
+	json_number(&json, "warnings", findings_warnings(&result->findings));
+	findings_print_json(&result->findings, &json);
+	json_end(&json);
 }
 
 static int print_result(const struct options *options, const char *path)

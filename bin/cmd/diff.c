@@ -10,10 +10,11 @@
 #include "base/message.h"
 #include "base/output.h"
 #include "cli/command.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
 #include "diff/tally.h"
 #include "diff/threshold.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 
 enum { OPTION_FAIL_IF = OPTION_OWN };
 
@@ -214,40 +215,47 @@ static void print_text(struct text *text, const struct comparison *comparison)
 
 /* JSON. */
 
-static void put_json_value(struct text *text, enum metric metric, struct value value)
+static void put_json_value(struct json *json, enum metric metric, struct value value)
 {
-	if (!value.is_known)
-		text_string(text, "null");
-	else
-		text_printf(text, metric == METRIC_RATE ? "%.3f" : "%.0f", value.value);
+	char digits[64];
+
+	if (!value.is_known) {
+		json_null(json, NULL);
+		return;
+	}
+	snprintf(digits, sizeof(digits), metric == METRIC_RATE ? "%.3f" : "%.0f", value.value);
+	json_digits(json, NULL, digits);
 }
 
 /* Print a member such as "count": [old, new]. */
-static void put_json_metric(struct text *text, const struct comparison *comparison,
+static void put_json_metric(struct json *json, const struct comparison *comparison,
 			    enum metric metric, const struct pair *pair)
 {
-	text_printf(text, "\"%s%s\": [", metric_name(metric), metric_is_time(metric) ? "_ns" : "");
-	put_json_value(text, metric,
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s%s", metric_name(metric), metric_is_time(metric) ? "_ns" : "");
+	json_array(json, key);
+	put_json_value(json, metric,
 		       metric_value(metric, &comparison->old, pair ? pair->old : NULL));
-	text_string(text, ", ");
-	put_json_value(text, metric,
+	put_json_value(json, metric,
 		       metric_value(metric, &comparison->new, pair ? pair->new : NULL));
-	text_char(text, ']');
+	json_close(json);
 }
 
-static void put_json_pairs(struct text *text, const struct comparison *comparison,
+/* Print an array with an object for each name.  label is the key of the name. */
+static void put_json_pairs(struct json *json, const struct comparison *comparison, const char *key,
 			   const struct pairs *pairs, const char *label,
 			   const enum metric *shown)
 {
+	json_array(json, key);
 	for (size_t i = 0; i < pairs->nr; i++) {
-		text_printf(text, "%s\n    {\"%s\": ", i > 0 ? "," : "", label);
-		text_json(text, pairs->pair[i].name);
-		for (const enum metric *metric = shown; *metric != NR_METRICS; metric++) {
-			text_string(text, ", ");
-			put_json_metric(text, comparison, *metric, &pairs->pair[i]);
-		}
-		text_char(text, '}');
+		json_object(json, NULL);
+		json_string(json, label, pairs->pair[i].name);
+		for (const enum metric *metric = shown; *metric != NR_METRICS; metric++)
+			put_json_metric(json, comparison, *metric, &pairs->pair[i]);
+		json_close(json);
 	}
+	json_close(json);
 }
 
 static void print_json(struct text *text, const struct comparison *comparison)
@@ -256,21 +264,18 @@ static void print_json(struct text *text, const struct comparison *comparison)
 					       METRIC_P99,   METRIC_MAX,  NR_METRICS};
 	static const enum metric of_threads[] = {METRIC_COUNT, NR_METRICS};
 	static const enum metric of_all[] = {METRIC_DURATION, METRIC_EVENTS, METRIC_LOST};
+	struct json json;
 
-	text_string(text, "{\n  \"file\": [");
-	text_json(text, comparison->old_path);
-	text_string(text, ", ");
-	text_json(text, comparison->new_path);
-	text_char(text, ']');
-	for (size_t i = 0; i < 3; i++) {
-		text_string(text, ",\n  ");
-		put_json_metric(text, comparison, of_all[i], NULL);
-	}
-	text_string(text, ",\n  \"types\": [");
-	put_json_pairs(text, comparison, &comparison->types, "event", of_types);
-	text_string(text, "],\n  \"threads\": [");
-	put_json_pairs(text, comparison, &comparison->threads, "thread", of_threads);
-	text_string(text, "]\n}\n");
+	json_begin(&json, text);
+	json_array(&json, "file");
+	json_string(&json, NULL, comparison->old_path);
+	json_string(&json, NULL, comparison->new_path);
+	json_close(&json);
+	for (size_t i = 0; i < 3; i++)
+		put_json_metric(&json, comparison, of_all[i], NULL);
+	put_json_pairs(&json, comparison, "types", &comparison->types, "event", of_types);
+	put_json_pairs(&json, comparison, "threads", &comparison->threads, "thread", of_threads);
+	json_end(&json);
 }
 
 /* Thresholds. */

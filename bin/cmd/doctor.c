@@ -269,73 +269,70 @@ static void put_sentences(struct fields *fields, const char *label,
 			fields_text(fields, label, sentences->text[i]);
 		return;
 	}
-	fields_label(fields, label);
-	for (size_t i = 0; i < sentences->nr; i++) {
-		text_string(fields->text, i > 0 ? ", " : "[");
-		text_json(fields->text, sentences->text[i]);
-	}
-	text_string(fields->text, sentences->nr > 0 ? "]" : "[]");
+	json_array(&fields->json, label);
+	for (size_t i = 0; i < sentences->nr; i++)
+		json_string(&fields->json, NULL, sentences->text[i]);
+	json_close(&fields->json);
 }
 
-/* Print the files that call the function. */
-static void put_callers(const struct diagnosis *diagnosis, size_t wrapper)
+static void put_wrapper_json(struct diagnosis *diagnosis, size_t i)
 {
 	const struct imports *imports = &diagnosis->imports;
-	struct text *text = diagnosis->fields.text;
-	bool is_json = diagnosis->fields.is_json, is_first = true;
+	struct json *json = &diagnosis->fields.json;
+	struct wrapper wrapper = wrapper_get(i);
 
-	for (size_t i = 0; i < imports->nr_files; i++) {
-		if (!imports_has(imports, i, wrapper))
-			continue;
-		text_string(text, is_first ? "" : is_json ? ", " : " ");
-		if (is_json)
-			text_json(text, imports->file[i]);
-		else
-			text_plain(text, imports->file[i], 0);
-		is_first = false;
-	}
+	json_object(json, NULL);
+	json_string(json, "symbol", wrapper.symbol);
+	json_string(json, "call", wrapper.call);
+	json_string(json, "group", wrapper.group);
+	json_bool(json, "usual", wrapper.is_usual);
+	json_array(json, "by");
+	for (size_t k = 0; k < imports->nr_files; k++)
+		if (imports_has(imports, k, i))
+			json_string(json, NULL, imports->file[k]);
+	json_close(json);
+	json_close(json);
 }
 
 static void put_wrapper(const struct diagnosis *diagnosis, size_t i, bool is_first)
 {
+	const struct imports *imports = &diagnosis->imports;
 	struct text *text = diagnosis->fields.text;
 	struct wrapper wrapper = wrapper_get(i);
+	const char *gap = "";
 
-	if (diagnosis->fields.is_json) {
-		text_printf(text,
-			    "%s\n    {\"symbol\": \"%s\", \"call\": \"%s\", \"group\": \"%s\", "
-			    "\"usual\": %s, \"by\": [",
-			    is_first ? "" : ",", wrapper.symbol, wrapper.call, wrapper.group,
-			    wrapper.is_usual ? "true" : "false");
-		put_callers(diagnosis, i);
-		text_string(text, "]}");
-		return;
-	}
 	if (is_first)
 		text_printf(text, "\n%-26s  %-26s  %-8s  %-5s  %s\n", "function", "recorded as",
 			    "group", "usual", "called by");
 	text_printf(text, "%-26s  %-26s  %-8s  %-5s  ", wrapper.symbol, wrapper.call, wrapper.group,
 		    wrapper.is_usual ? "yes" : "no");
-	put_callers(diagnosis, i);
+	for (size_t k = 0; k < imports->nr_files; k++) {
+		if (!imports_has(imports, k, i))
+			continue;
+		text_string(text, gap);
+		text_plain(text, imports->file[k], 0);
+		gap = " ";
+	}
 	text_char(text, '\n');
 }
 
 static void put_wrappers(struct diagnosis *diagnosis)
 {
-	bool is_first = true;
+	bool is_json = diagnosis->fields.is_json, is_first = true;
 
-	if (diagnosis->fields.is_json) {
-		fields_label(&diagnosis->fields, "wrappers");
-		text_char(diagnosis->fields.text, '[');
-	}
+	if (is_json)
+		json_array(&diagnosis->fields.json, "wrappers");
 	for (size_t i = 0; i < nr_wrappers; i++) {
 		if (!imports_has_any(&diagnosis->imports, i))
 			continue;
-		put_wrapper(diagnosis, i, is_first);
+		if (is_json)
+			put_wrapper_json(diagnosis, i);
+		else
+			put_wrapper(diagnosis, i, is_first);
 		is_first = false;
 	}
-	if (diagnosis->fields.is_json)
-		text_char(diagnosis->fields.text, ']');
+	if (is_json)
+		json_close(&diagnosis->fields.json);
 }
 
 static void put_result(struct diagnosis *diagnosis)

@@ -21,7 +21,7 @@ static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
 
 /* The words of --to: "perfetto|chrome|...". */
 #define WORD(name) "|" #name
-#define FORMATS (EXPORTERS(WORD) + 1)
+#define FORMATS (&(EXPORTERS(WORD))[1])
 
 static const struct option_row option_rows[] = {
 	{OPTION_TO, "to", FORMATS, "the format, see below"},

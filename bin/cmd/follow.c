@@ -16,7 +16,7 @@
 #include "live/session.h"
 #include "live/target.h"
 #include "trace/columns.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 #define ROUND_MS 100	  /* time between two checks of the process */

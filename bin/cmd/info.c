@@ -13,7 +13,7 @@
 #include "cli/rows.h"
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 #include "trace/symbols.h"
 
@@ -190,7 +190,7 @@ static void list_objects(struct text *text, const struct source *source)
 		snprintf(handle, sizeof(handle), "%08x", object->handle);
 		rows_begin(&rows);
 		rows_string(&rows, handle);
-		rows_string(&rows, object_type_name(object->type));
+		rows_string(&rows, source_object_type(source, object->type));
 		if (object->priority >= 0)
 			rows_signed(&rows, object->priority);
 		else

@@ -7,7 +7,7 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "trace/calls.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 #include "trx/trx.h"
 

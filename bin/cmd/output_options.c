@@ -3,6 +3,7 @@
 
 #include "base/message.h"
 #include "cli/terminal.h"
+#include "live/wrapper_stats.h"
 
 bool output_options_option(struct output_options *output_options, int code)
 {
@@ -57,4 +58,21 @@ int output_options_end(struct output_options *output_options)
 	source_close(output_options->source);
 	selection_free(&output_options->selection);
 	return is_written ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+bool output_options_begin_tables(struct output_options *output_options, const char *path, struct table *table)
+{
+	if (!output_options_begin(output_options, path, source_open_mixed))
+		return false;
+	source_report_losses(output_options->source);
+	wrapper_stats_report(output_options->source);
+	table_open(table, output_options->text, output_options->format);
+	table->width = output_options->is_wide ? 0 : table_usual_width(table);
+	return true;
+}
+
+int output_options_end_tables(struct output_options *output_options, struct table *table)
+{
+	table_close(table);
+	return output_options_end(output_options);
 }

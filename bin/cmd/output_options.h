@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "trace/columns.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 /*
@@ -54,5 +54,12 @@ bool output_options_begin(struct output_options *output_options, const char *pat
 
 /* Close the file and the output. Return the exit code. */
 int output_options_end(struct output_options *output_options);
+
+/*
+ * Do the same for a command that prints tables about calls.  Print messages about lost events and about calls that are
+ * not recorded.
+ */
+bool output_options_begin_tables(struct output_options *output_options, const char *path, struct table *table);
+int output_options_end_tables(struct output_options *output_options, struct table *table);
 
 #endif

@@ -16,79 +16,24 @@
 
 #include "base/message.h"
 #include "cli/command.h"
+#include "cmd/record_options.h"
 #include "live/logname.h"
 #include "live/namer.h"
 #include "live/preload.h"
 #include "live/session.h"
 #include "live/snapshot.h"
 #include "live/target.h"
+#include "live/wrapper_stats.h"
 #include "live/type_filter.h"
 #include "trace/source.h"
 
-#define DEFAULT_OUTPUT "%e.%p.trx"
-#define DEFAULT_LOG ((size_t)64 << 20)
 #define ROUND_MS 250	  /* time between two checks of the stream */
 #define TYPES_ROUND_MS 10 /* time between two checks of the stream, if the tool must also check event types */
 #define FIRST_CHECK_MS 1  /* time to the first check of the process; this time doubles after each check */
 #define LAST_CHECK_MS 1000
 
-enum {
-	OPTION_POLICY = OPTION_OWN,
-	OPTION_STREAM_POLICY,
-	OPTION_LOG_SIZE,
-	OPTION_NO_EVENT,
-	OPTION_NAME,
-	OPTION_PRELOAD,
-	OPTION_EVENTS,
-	OPTION_CHILDREN,
-	OPTION_FLIGHT,
-	OPTION_SIGNAL
-};
-
-static const struct option_row option_rows[] = {
-	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; default " DEFAULT_OUTPUT},
-	OPTION_ROW_FORCE,
-	{'p', "pid", "PID", "trace this process until it ends, or until Ctrl-C"},
-	SESSION_ROW_INHERIT,
-	{OPTION_PRELOAD, "preload", NULL,
-	 "record the calls of a program that does not use posixtrace"},
-	{OPTION_EVENTS, "events", "GROUPS",
-	 "with --preload: the groups of calls, such as mutex,cond or +heap,-file"},
-	{OPTION_CHILDREN, "children", "no|yes|match=REGEX", "with --preload: trace child processes too"},
-	{'e', "event", "GLOB", "record only these event types; can be repeated"},
-	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
-	{OPTION_POLICY, "policy", "loop|until-full|append",
-	 "when the log is full; default loop: overwrite the oldest events"},
-	{OPTION_LOG_SIZE, "log-size", "BYTES", "maximum size of the log, such as 512k, 64M or 2G; default 64M"},
-	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
-	 "when a ring is full; default flush: write rings to the log before they fill"},
-	SESSION_ROW_SIZE,
-	{OPTION_FLIGHT, "flight-recorder", "SIZE",
-	 "keep the newest events in rings of this size; the log gets them at the end"},
-	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
-	 "with --flight-recorder: a snapshot at this signal; default USR1"},
-	{OPTION_NAME, "name", "TEXT", "name of the trace; default: the name of the program"},
-	{'q', "quiet", NULL, "print errors only"},
-	OPTIONS_END,
-};
-
-struct options {
-	const char *output;
-	bool overwrites, is_quiet;
-	bool is_flight; /* no log, but snapshots */
-	bool has_log_options;
-	int snapshot_signal; /* 0: not given */
-	char **command; /* NULL if the tool traces a running process */
-	bool preloads;
-	struct preload_options preload;
-	char object[PATH_MAX]; /* path of the preloaded object */
-	struct preload_program program;
-	struct session_options control;
-	struct type_filter choice;
-};
-
 struct recording {
-	struct options *options;
+	struct record_options *options;
 	pid_t pid;
 	struct target target;
 	char path[PATH_MAX];
@@ -131,7 +76,7 @@ static int end_stream(struct recording *recording)
 
 static bool begin_stream(struct recording *recording)
 {
-	struct options *options = recording->options;
+	struct record_options *options = recording->options;
 	int error;
 
 	if (!session_create(&options->control, &recording->trace))
@@ -160,7 +105,7 @@ static void drop_log(struct recording *recording)
 /* Begin the recording. The trace has the name of `program`. After a failure, undo everything. */
 static bool begin(struct recording *recording, const char *program)
 {
-	struct options *options = recording->options;
+	struct record_options *options = recording->options;
 	bool has_begun;
 
 	if (!logname_expand(options->output, program, recording->pid, recording->path))
@@ -350,7 +295,8 @@ static void wait_for_end(struct recording *recording)
  * Report what TraceX does not show of the log.  Return true if the log has an event that is not a system event.  Store
  * the number of its events.
  */
-static bool report_log(const char *path, unsigned long long *nr_events)
+static bool report_log(const struct record_options *options, const char *path,
+		       unsigned long long *nr_events)
 {
 	struct source *source = source_open(path, 0);
 	trace_event_set_t system;
@@ -361,6 +307,8 @@ static bool report_log(const char *path, unsigned long long *nr_events)
 	*nr_events = source ? source->file.nr_events : 0;
 	if (source)
 		source_report_unnamed(source);
+	if (source && options->command && !options->control.inherits)
+		wrapper_stats_report_children(source);
 	if (source && source->file.nr_volumes > 1)
 		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
 			"files with all events for TraceX",
@@ -391,6 +339,21 @@ static void report_size_of_log(const struct recording *recording,
 	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
 		recording->path,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
+}
+
+/* Say what helps against events that are dropped because the rings are full. */
+static void report_remedy(const struct recording *recording, const struct txtrace_loss *loss)
+{
+	const struct session_options *control = &recording->options->control;
+
+	if (recording->options->is_quiet || loss->dropped == 0 || control->stream_policy != POSIX_TRACE_FLUSH)
+		return;
+	if (control->largest_size == 0)
+		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
+			recording->path, loss->dropped);
+	else
+		message("%s lacks %llu events, because the rings could not grow further; --event or --events record less",
+			recording->path, loss->dropped);
 }
 
 static void report_result(const struct recording *recording, unsigned long long nr_events,
@@ -431,7 +394,7 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = take_snapshot(recording, &file);
 	end_stream(recording);
-	if (is_written && !report_log(file.path, &nr_events))
+	if (is_written && !report_log(recording->options, file.path, &nr_events))
 		report_nothing_recorded(recording);
 	return is_written;
 }
@@ -453,8 +416,9 @@ static bool finish_log(struct recording *recording)
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	has_events = report_log(recording->path, &nr_events);
+	has_events = report_log(recording->options, recording->path, &nr_events);
 	report_result(recording, nr_events, &loss);
+	report_remedy(recording, &loss);
 	if (error)
 		message_error(error, "%s is incomplete", recording->path);
 	else
@@ -471,7 +435,7 @@ static bool finish(struct recording *recording)
 
 /* A running process. */
 
-static int record_process(struct options *options, pid_t pid, int signals)
+static int record_process(struct record_options *options, pid_t pid, int signals)
 {
 	struct recording recording = {.options = options, .pid = pid, .signals = signals};
 	bool is_whole;
@@ -509,7 +473,7 @@ static bool make_pipes(struct child_pipes *pipes)
 	return false;
 }
 
-static void become_command(const struct child_pipes *pipes, const struct options *options)
+static void become_command(const struct child_pipes *pipes, const struct record_options *options)
 {
 	char byte;
 	int error;
@@ -570,57 +534,7 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
 }
 
-/*
- * If the object cannot be loaded into the program, print a message and return false. If the program is not found, exec
- * reports this error later.
- */
-static bool prepare_preload(struct options *options)
-{
-	struct preload_program *program = &options->program;
-
-	if (!preload_find(options->object, program->why_not, sizeof(program->why_not))) {
-		message("%s", program->why_not);
-		return false;
-	}
-	preload_inspect(program, options->command[0], options->object);
-	preload_end(program);
-	if (program->why_not[0] && program->file[0]) {
-		message("%s", program->why_not);
-		return false;
-	}
-	if (program->sanitizer[0] && !options->is_quiet)
-		message("%s needs %s, which is preloaded before " PRELOAD_OBJECT,
-			program->program, program->sanitizer);
-	return true;
-}
-
-/* Children are traced only if the object is loaded into them and if they inherit the stream. So set both options. */
-static bool settle_preload(struct options *options)
-{
-	struct preload_options *preload = &options->preload;
-
-	if (!options->preloads && (preload->events || preload->children)) {
-		message("%s needs --preload", preload->events ? "--events" : "--children");
-		return false;
-	}
-	if (options->preloads && !options->command) {
-		message("--preload needs a command: the object cannot be loaded into a running process");
-		return false;
-	}
-	if (!preload_check(preload))
-		return false;
-	if (preload->children && strcmp(preload->children, "no") != 0)
-		options->control.inherits = true;
-	else if (options->control.inherits && !preload->children)
-		preload->children = "yes";
-	if (options->preloads && !prepare_preload(options))
-		return false;
-	if (options->program.is_by_env && !preload->children)
-		preload->children = preload_match(&options->program);
-	return true;
-}
-
-static int record_command(struct options *options, int signals)
+static int record_command(struct record_options *options, int signals)
 {
 	struct recording recording = {.options = options, .signals = signals, .process = -1};
 	struct child_pipes pipes;
@@ -638,142 +552,13 @@ static int record_command(struct options *options, int signals)
 	return record_child(&recording, &pipes);
 }
 
-/* Options. */
-
-static bool choose_policy(const char *option, const int policies[], const char *word, int *policy)
-{
-	for (int i = 0; policies[i]; i++) {
-		if (strcmp(word, policy_name(policies[i])) != 0)
-			continue;
-		*policy = policies[i];
-		return true;
-	}
-	message("%s does not take %s; see txtrace record --help", option, word);
-	return false;
-}
-
-/* SIGRTMIN is not a constant; the names are those of kill(1). */
-static bool parse_signal(const char *text, int *number)
-{
-	static const struct {
-		const char *name;
-		int number;
-	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"WINCH", SIGWINCH}};
-	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
-	char *end;
-	long value = strtol(text, &end, 10);
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(name, known[i].name) == 0) {
-			*number = known[i].number;
-			return true;
-		}
-	*number = (int)value;
-	if (end != text && !*end && value > 0 && value <= SIGRTMAX && value != SIGKILL &&
-	    value != SIGSTOP && value != SIGCHLD)
-		return true;
-	message("--snapshot-signal takes USR1, USR2, HUP, WINCH or a number, not %s", text);
-	return false;
-}
-
-/* A flight recorder has rings that loop, and no log whose size and policy could be chosen. */
-static bool settle_flight(struct options *options)
-{
-	if (!options->is_flight && options->snapshot_signal) {
-		message("--snapshot-signal needs --flight-recorder");
-		return false;
-	}
-	if (!options->is_flight)
-		return true;
-	if (options->has_log_options) {
-		message("--flight-recorder takes no options for sizes and policies; see txtrace record --help");
-		return false;
-	}
-	options->control.stream_policy = POSIX_TRACE_LOOP;
-	options->control.log_size = 0;
-	if (!options->snapshot_signal)
-		options->snapshot_signal = SIGUSR1;
-	return true;
-}
-
-static bool read_option(struct options *options, int code)
-{
-	static const int log_policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
-					   POSIX_TRACE_APPEND, 0};
-	static const int stream_policies[] = {POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP,
-					      POSIX_TRACE_UNTIL_FULL, 0};
-
-	switch (code) {
-	case 'o':
-		options->output = optarg;
-		return true;
-	case 'p':
-		return session_parse_pid(optarg, &options->control.pid);
-	case 'q':
-		return options->is_quiet = true;
-	case 'e':
-	case OPTION_NO_EVENT:
-		return type_filter_add(&options->choice, optarg, code == 'e');
-	case OPTION_FORCE:
-		return options->overwrites = true;
-	case OPTION_INHERIT:
-		return options->control.inherits = true;
-	case OPTION_FLIGHT:
-		options->is_flight = true;
-		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);
-	case OPTION_SIGNAL:
-		return parse_signal(optarg, &options->snapshot_signal);
-	case OPTION_POLICY:
-		options->has_log_options = true;
-		return choose_policy("--policy", log_policies, optarg,
-				     &options->control.log_policy);
-	case OPTION_STREAM_POLICY:
-		options->has_log_options = true;
-		return choose_policy("--stream-policy", stream_policies, optarg,
-				     &options->control.stream_policy);
-	case OPTION_SIZE:
-		options->has_log_options = true;
-		return session_parse_size("--size", optarg, &options->control.stream_size);
-	case OPTION_LOG_SIZE:
-		options->has_log_options = true;
-		return session_parse_size("--log-size", optarg, &options->control.log_size);
-	case OPTION_NAME:
-		options->control.name = optarg;
-		return true;
-	case OPTION_PRELOAD:
-		return options->preloads = true;
-	case OPTION_EVENTS:
-		options->preload.events = optarg;
-		return true;
-	case OPTION_CHILDREN:
-		options->preload.children = optarg;
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int run(int argc, char **argv)
 {
-	struct options options = {.output = DEFAULT_OUTPUT,
-				  .control = {.stream_policy = POSIX_TRACE_FLUSH,
-					      .log_policy = POSIX_TRACE_LOOP,
-					      .log_size = DEFAULT_LOG}};
-	int code, signals;
+	struct record_options options;
+	int signals;
 
-	while ((code = options_next(&cmd_record, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TOOL;
-	if ((options.control.pid != 0) == (optind < argc)) {
-		message("record takes a command, or -p PID; see txtrace record --help");
+	if (!record_options_read(&options, argc, argv))
 		return EXIT_TOOL;
-	}
-	if (options.control.pid == 0)
-		options.command = argv + optind;
-	if (!settle_flight(&options) || !settle_preload(&options))
-		return EXIT_TOOL;
-	if (options.control.stream_size == 0)
-		options.control.stream_size = session_ring_size(options.preloads);
 	signals = session_signals(options.snapshot_signal);
 	if (signals < 0)
 		return EXIT_TOOL;
@@ -786,6 +571,6 @@ const struct command cmd_record = {
 	.name = "record",
 	.arguments = "(-p PID | [--] COMMAND [ARGUMENT...])",
 	.summary = "record the events of a command or of a running process in a file",
-	.options = option_rows,
+	.options = record_option_rows,
 	.run = run,
 };

@@ -64,12 +64,28 @@ static int print_file(const char *path, int error, bool is_new)
 
 /* Damaged logs. */
 
+/* A log can have a damaged part in the middle.  Read all events: nr_missing of its information is valid then. */
+static void read_all(trace_id_t trace)
+{
+	struct posix_trace_event_info event;
+	size_t length;
+	char data[1];
+	int is_unavailable = 0;
+
+	while (posix_trace_getnext_event(trace, &event, data, sizeof(data), &length,
+					 &is_unavailable) == 0 &&
+	       !is_unavailable)
+		continue;
+}
+
 /* Return true if the file is a damaged log of which something can be read; then *trace is open. */
 static bool open_damaged(int fd, trace_id_t *trace, struct txtrace_file_info *info)
 {
 	if (txtrace_open(fd, TXTRACE_OPEN_DAMAGED, trace) != 0)
 		return false;
-	if (txtrace_get_file_info(*trace, info) == 0 && info->damaged)
+	if (txtrace_get_file_info(*trace, info) == 0 && !info->damaged && info->format != 0)
+		read_all(*trace);
+	if (txtrace_get_file_info(*trace, info) == 0 && (info->damaged || info->nr_missing > 0))
 		return true;
 	posix_trace_close(*trace);
 	return false;
@@ -119,6 +135,7 @@ static int salvage(const struct options *options, const char *path, trace_id_t t
 	}
 	if (!snapshot_file_open(&file))
 		return EXIT_TROUBLE;
+	posix_trace_rewind(trace);
 	error = txtrace_copy_log(trace, file.fd);
 	txtrace_get_file_info(trace, info);
 	if (!snapshot_file_close(&file, error))

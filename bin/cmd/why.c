@@ -8,7 +8,7 @@
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 #include "waits/why.h"
 

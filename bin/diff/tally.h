@@ -11,7 +11,7 @@
 
 #include "base/histogram.h"
 #include "base/map.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 struct tally {

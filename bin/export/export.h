@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/output.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 #define EXPORT_LIMIT 2000000 /* the default of --limit */

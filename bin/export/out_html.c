@@ -330,7 +330,7 @@ static void put_objects(struct html *html)
 
 		text_printf(text, "%s[%u,", i > 0 ? ",\n" : "", object->handle);
 		text_json(text, object->name);
-		text_printf(text, ",\"%s\",%d,%d,\"0x%llx\"]", object_type_name(object->type),
+		text_printf(text, ",\"%s\",%d,%d,\"0x%llx\"]", source_object_type(source, object->type),
 			    (int)object->pid, (int)object->tid,
 			    (unsigned long long)object->address);
 	}

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "export/tracks.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 
 enum mark_kind { MARK_BEGIN, MARK_END, MARK_INSTANT, MARK_COUNTER };
 

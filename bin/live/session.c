@@ -12,10 +12,12 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <trace_ext.h>
 #include <unistd.h>
 
 #include "../preload/standalone/ring_size.h"
 #include "base/message.h"
+#include "live/ring_bound.h"
 #include "live/target.h"
 
 /* Streams. */
@@ -66,7 +68,8 @@ static void report_failure(const struct session_options *order, int error)
 	}
 }
 
-bool session_create(const struct session_options *order, trace_id_t *trace)
+/* Create the stream, with rings that grow up to this size, or of the usual size if it is 0.  Return an error number. */
+static int create(const struct session_options *order, size_t largest_size, trace_id_t *trace)
 {
 	trace_attr_t attr;
 	int error = posix_trace_attr_init(&attr);
@@ -82,7 +85,10 @@ bool session_create(const struct session_options *order, trace_id_t *trace)
 								     POSIX_TRACE_INHERITED :
 								     POSIX_TRACE_CLOSE_FOR_CHILD);
 	if (!error)
-		error = posix_trace_attr_setstreamsize(&attr, order->stream_size);
+		error = posix_trace_attr_setstreamsize(
+			&attr, largest_size > 0 ? largest_size : order->stream_size);
+	if (!error)
+		error = txtrace_attr_setgrowth(&attr, largest_size > 0);
 	if (!error && order->log_size > 0)
 		error = posix_trace_attr_setlogsize(&attr, order->log_size);
 	if (!error && order->log >= 0)
@@ -90,6 +96,15 @@ bool session_create(const struct session_options *order, trace_id_t *trace)
 	else if (!error)
 		error = posix_trace_create(order->pid, &attr, trace);
 	posix_trace_attr_destroy(&attr);
+	return error;
+}
+
+bool session_create(const struct session_options *order, trace_id_t *trace)
+{
+	int error = create(order, order->largest_size, trace);
+
+	if ((error == ENOTSUP || error == ENOMEM) && order->largest_size > 0)
+		error = create(order, 0, trace);
 	if (error)
 		report_failure(order, error);
 	return error == 0;
@@ -236,6 +251,14 @@ size_t session_ring_size(bool preloads)
 	size_t size = px_ring_size();
 
 	return preloads || size < SESSION_STREAM_SIZE ? size : SESSION_STREAM_SIZE;
+}
+
+bool session_parse_ring_size(const char *text, struct session_options *order)
+{
+	if (strcmp(text, "auto") != 0)
+		return session_parse_size("--size", text, &order->stream_size);
+	order->largest_size = ring_bound(2 * session_ring_size(true));
+	return true;
 }
 
 bool session_parse_size(const char *option, const char *text, size_t *size)

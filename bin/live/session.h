@@ -21,12 +21,18 @@
 		OPTION_SIZE, "size", "BYTES",                                                      \
 			"size of a ring (each CPU has one); default 1M or more"                     \
 	}
+#define SESSION_ROW_SIZE_AUTO                                                                      \
+	{                                                                                          \
+		OPTION_SIZE, "size", "BYTES|auto",                                                 \
+			"size of a ring (each CPU has one); default 1M or more; auto: rings grow"  \
+	}
 
 struct session_options {
 	pid_t pid;
 	const char *name; /* name of the trace */
 	int stream_policy, log_policy;
 	size_t stream_size; /* size of each ring, in bytes */
+	size_t largest_size; /* up to this size the rings grow, if that is possible; 0: they do not grow */
 	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
 	int log; /* the descriptor of the log, or -1 */
@@ -74,6 +80,12 @@ bool session_parse_pid(const char *text, pid_t *pid);
 
 /* Return the default size of a ring. The size is larger for preloaded programs, because they record more events. */
 size_t session_ring_size(bool preloads);
+
+/*
+ * Parse the argument of --size, which is a number of bytes or auto.  If there is little memory, auto means the default.
+ * After an error, print a message and return false.
+ */
+bool session_parse_ring_size(const char *text, struct session_options *order);
 
 /* Parse a number of bytes, which may end with k, M or G. After an error, print a message and return false. */
 bool session_parse_size(const char *option, const char *text, size_t *size);

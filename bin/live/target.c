@@ -294,7 +294,9 @@ void target_explain_waiting(const struct target *target)
 			"program",
 			(int)target->pid, target->name);
 	else
-		message("process %d (%s) does not use libposixtrace; waiting until it executes a program that does",
+		message("process %d (%s) does not use libposixtrace; waiting until it executes a "
+			"program that does; to record "
+			"this one, start it with LD_PRELOAD=libtxtrace-preload.so, and attach then",
 			(int)target->pid, target->name);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/wrapper_stats.h"
 
+#include <string.h>
+
 #include "base/message.h"
 #include "cli/rows.h"
 #include "trace/wrappers.h"
@@ -92,6 +94,31 @@ void wrapper_stats_report(const struct source *source)
 	add_up(source, &sums);
 	if (sums.calls > 0 && sums.locks == 0)
 		message("%s: %s", source->path, no_locks);
+}
+
+static bool starts_child(const struct txtrace_wrapper *wrapper)
+{
+	static const char *const calls[] = {"fork", "posix_spawn", "system", "popen"};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (strcmp(wrapper->call, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+void wrapper_stats_report_children(const struct source *source)
+{
+	struct txtrace_wrapper wrapper;
+	unsigned long long nr = 0;
+
+	txtrace_rewind_wrappers(source->trace);
+	while (next(source, &wrapper))
+		nr += starts_child(&wrapper) ? wrapper.calls : 0;
+	if (nr > 0)
+		message("%s: no child process was traced, but the calls of the program that start "
+			"one are %llu; "
+			"--inherit also traces children",
+			source->path, nr);
 }
 
 void wrapper_stats_fields(struct fields *fields, const struct source *source)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 
 #define FIRST_ROOM 1024
 
@@ -60,7 +61,7 @@ struct pair *counts_sum(const struct count_map *counts, size_t *nr)
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		if (n > 0 && sum[n - 1].number == sum[i].number) {
 			sum[n - 1].count += sum[i].count;
-			sum[n - 1].time += sum[i].time;
+			units_add(&sum[n - 1].time, sum[i].time);
 		} else {
 			sum[n++] = sum[i];
 		}

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 /*

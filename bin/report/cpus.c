@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/cpus.h"
 
+#include "base/units.h"
+
 void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts)
 {
 	*cpus = (struct cpus){.events = events, .counts = counts};
@@ -16,8 +18,8 @@ static void end_stretch(struct cpus *cpus, unsigned int i, int64_t at)
 		return;
 	time = cpu->passes ? report_events_clip(cpus->events, cpu->since, at) : 0;
 	if (time > 0) {
-		cpu->time += time;
-		counts_get(cpus->counts, cpu->running, i)->time += time;
+		units_add(&cpu->time, time);
+		units_add(&counts_get(cpus->counts, cpu->running, i)->time, time);
 	}
 	cpu->running->cpu = -1;
 	cpu->running = NULL;

@@ -9,8 +9,8 @@
 #define TXTRACE_REPORT_EVENTS_H
 
 #include "report/contexts.h"
-#include "trace/filter.h"
 #include "trace/native.h"
+#include "trace/selection.h"
 #include "waits/waits.h"
 
 struct report_event {

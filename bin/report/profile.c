@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 
 #define MADE_AFTER 12 /* ticks from the event to the synthesized event after it */
 
@@ -344,7 +345,7 @@ static void charge(struct profile *profile, const struct report_event *event,
 				      contexts_get(events->contexts, event->next);
 
 	if (event->passes && !profile->is_scan)
-		ctx->time += report_events_clip(events, event->at, next->at);
+		units_add(&ctx->time, report_events_clip(events, event->at, next->at));
 }
 
 bool profile_next(struct profile *profile, struct report_event *event)

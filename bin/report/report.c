@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "report/profile.h"
 #include "trace/calls.h"
 
@@ -68,14 +69,19 @@ static void gather_log(struct report *report)
 		statistics_count(&report->statistics, &event);
 		inversions_event(report->inversions, &event);
 		count_service(report, &event);
-		if (event.is_made && event.native == NATIVE_THREAD_SUSPEND)
-			cpus_leave(&report->cpus, &event);
+		if (!event.is_made)
+			cpus_event(&report->cpus, &event);
+		if (event.native == NATIVE_THREAD_SUSPEND)
+			cpus_leave(&report->cpus, &event); /* the thread begins to wait, or ends */
 		if (event.is_made)
 			continue;
-		cpus_event(&report->cpus, &event);
 		report->nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
-		if (event.pid != 0)
-			event.ctx->pid = event.pid;
+		if (event.pid == 0)
+			continue;
+		event.ctx->pid = event.pid;
+		/* Events without a thread have one context, but may be of several processes. */
+		counts_get(&report->of_processes, event.ctx, (unsigned int)event.pid)->count +=
+			event.counts;
 	}
 }
 
@@ -93,7 +99,7 @@ void report_gather(struct report *report, struct source *source, const struct se
 		gather_log(report);
 	cpus_end(&report->cpus);
 	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
-		report->on_cpus.pair[i]->ctx->time += report->on_cpus.pair[i]->time;
+		units_add(&report->on_cpus.pair[i]->ctx->time, report->on_cpus.pair[i]->time);
 	contexts_disambiguate(&report->contexts);
 }
 
@@ -101,6 +107,7 @@ void report_free(struct report *report)
 {
 	counts_free(&report->services);
 	counts_free(&report->on_cpus);
+	counts_free(&report->of_processes);
 	inversions_free(report->inversions);
 	report_events_free(&report->events);
 	contexts_free(&report->contexts);

@@ -35,6 +35,7 @@ struct report {
 	struct counts counts;
 	struct count_map services; /* counts for each context and event type */
 	struct count_map on_cpus;  /* counts for each context and CPU */
+	struct count_map of_processes; /* counts for each context and process */
 	struct cpus cpus;
 	uint64_t nr_gaps; /* number of OVERFLOW events */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "report/report.h"
 
 /* Execution Profile. */
@@ -334,22 +335,27 @@ static int compare_pids(const void *a, const void *b)
 /* Return the processes with events, sorted by pid.  The caller frees the list. */
 static struct process *find_processes(const struct report *report, size_t *nr)
 {
-	struct process *list = must(calloc(report->contexts.nr_contexts + 1, sizeof(*list)));
-	size_t n = 0, nr_contexts = 0;
+	const struct count_map *counts = &report->of_processes;
+	struct process *list = must(calloc(counts->nr_pairs + 1, sizeof(*list)));
+	size_t n = 0, nr_pairs = 0;
 
-	for (size_t i = 0; i < report->contexts.nr_contexts; i++) {
-		const struct context *ctx = report->contexts.ctx[i];
+	for (size_t i = 0; i < counts->nr_pairs; i++) {
+		const struct pair *pair = counts->pair[i];
+		const struct context *ctx = pair->ctx;
+		pid_t pid = (pid_t)pair->number;
+		bool is_thread = ctx->context != CONTEXT_IDLE;
 
-		if (ctx->pid != 0 && ctx->nr_events > 0)
-			list[nr_contexts++] = (struct process){ctx->pid, 1, ctx->nr_events,
-							       ctx->time};
+		if (pair->count > 0)
+			list[nr_pairs++] =
+				(struct process){pid, is_thread, pair->count,
+						 is_thread && ctx->pid == pid ? ctx->time : 0};
 	}
-	qsort(list, nr_contexts, sizeof(*list), compare_pids);
-	for (size_t i = 0; i < nr_contexts; i++) {
+	qsort(list, nr_pairs, sizeof(*list), compare_pids);
+	for (size_t i = 0; i < nr_pairs; i++) {
 		if (n > 0 && list[n - 1].pid == list[i].pid) {
-			list[n - 1].nr_threads++;
+			list[n - 1].nr_threads += list[i].nr_threads;
 			list[n - 1].nr_events += list[i].nr_events;
-			list[n - 1].time += list[i].time;
+			units_add(&list[n - 1].time, list[i].time);
 		} else {
 			list[n++] = list[i];
 		}

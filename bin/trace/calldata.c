@@ -244,8 +244,9 @@ void calldata_print(struct text *text, struct source *source, const struct event
 {
 	const char *phase = phase_of(event);
 	struct call_field field;
+	size_t i;
 
-	for (size_t i = 0; calldata_at(source, event, i, &field); i++) {
+	for (i = 0; calldata_at(source, event, i, &field); i++) {
 		const char *quote = field.kind == 's' ? "\"" : "";
 
 		text_printf(text, "%s%s=%s", i > 0 ? " " : "", field.name, quote);
@@ -253,7 +254,7 @@ void calldata_print(struct text *text, struct source *source, const struct event
 		text_string(text, quote);
 	}
 	if (phase)
-		text_printf(text, " " CALLDATA_WAIT "=%s", phase);
+		text_printf(text, "%s" CALLDATA_WAIT "=%s", i > 0 ? " " : "", phase);
 }
 
 /* Print numbers as JSON numbers, so that a program can search for them.  The object name is a separate member. */
@@ -261,9 +262,10 @@ void calldata_json(struct text *text, struct source *source, const struct event 
 {
 	const char *phase = phase_of(event), *object = NULL;
 	struct call_field field;
+	size_t i;
 
 	text_char(text, '{');
-	for (size_t i = 0; calldata_at(source, event, i, &field); i++) {
+	for (i = 0; calldata_at(source, event, i, &field); i++) {
 		text_printf(text, "%s\"%s\":", i > 0 ? "," : "", field.name);
 		if (field.is_number)
 			text_string(text, field.text);
@@ -276,6 +278,6 @@ void calldata_json(struct text *text, struct source *source, const struct event 
 		text_json(text, object);
 	}
 	if (phase)
-		text_printf(text, ",\"" CALLDATA_WAIT "\":\"%s\"", phase);
+		text_printf(text, "%s\"" CALLDATA_WAIT "\":\"%s\"", i > 0 ? "," : "", phase);
 	text_char(text, '}');
 }

@@ -10,9 +10,8 @@
 
 #include "base/memory.h"
 #include "base/message.h"
-#include "cli/options.h"
 #include "trace/calldata.h"
-#include "trace/calls.h"
+#include "trace/time_arg.h"
 
 enum field {
 	FIELD_EVENT,
@@ -76,8 +75,6 @@ struct filter {
 	 */
 	signed char *matches;
 };
-
-#define MATCHES (FOREIGN_TYPES + 65536)
 
 /* Parsing. */
 
@@ -201,7 +198,7 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 			goto wrong;
 		}
 		if (test->field == FIELD_EVENT)
-			test->matches = must(calloc(MATCHES, 1));
+			test->matches = must(calloc(SOURCE_TYPES, 1));
 		return test;
 	}
 	if (test->field == FIELD_TIME) {
@@ -438,7 +435,7 @@ static bool compare_unsigned(uint64_t a, enum comparison operator, uint64_t b)
 
 static bool matches_type(const struct filter *filter, const struct event *event)
 {
-	signed char *known = &filter->matches[event->type < MATCHES ? event->type : 0];
+	signed char *known = &filter->matches[event->type < SOURCE_TYPES ? event->type : 0];
 
 	if (*known == 0)
 		*known = fnmatch(filter->text, event->name, 0) == 0 ? 1 : -1;
@@ -590,52 +587,4 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 	default:
 		return test(filter, source, event);
 	}
-}
-
-/* The selection. */
-
-int selection_option(struct selection *selection, int code, const char *argument)
-{
-	char *end;
-
-	switch (code) {
-	case 'f':
-		filter_free(selection->filter);
-		selection->filter = filter_parse(argument);
-		return selection->filter ? 1 : -1;
-	case OPTION_FROM:
-		return time_arg_parse(argument, &selection->from) ? 1 : -1;
-	case OPTION_UNTIL:
-		return time_arg_parse(argument, &selection->until) ? 1 : -1;
-	case OPTION_TICK:
-		selection->tick_ns = strtod(argument, &end);
-		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
-		    selection->tick_ns <= 1e15)
-			return 1;
-		message("%s is not a tick length in nanoseconds", argument);
-		return -1;
-	default:
-		return 0;
-	}
-}
-
-bool selection_next(const struct selection *selection, struct source *source, struct event *event)
-{
-	while (calls_next(source, event)) {
-		if (selection->from.is_set &&
-		    event->time_ns < time_arg_ns(&selection->from, source))
-			continue;
-		if (selection->until.is_set &&
-		    event->time_ns >= time_arg_ns(&selection->until, source))
-			continue; /* OVERFLOW carries an earlier time, so later events may still be in range */
-		if (filter_takes(selection->filter, source, event))
-			return true;
-	}
-	return false;
-}
-
-void selection_free(struct selection *selection)
-{
-	filter_free(selection->filter);
-	selection->filter = NULL;
 }

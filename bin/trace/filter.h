@@ -21,10 +21,8 @@
 #define TXTRACE_TRACE_FILTER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "trace/source.h"
-#include "trace/time_arg.h"
 
 struct filter;
 
@@ -34,23 +32,5 @@ void filter_free(struct filter *filter);
 
 /* Return true if the filter selects the event.  If the filter is NULL, it selects all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
-
-/* The options of all commands that read events: -f, --from, --until, --tick. */
-struct selection {
-	struct filter *filter;
-	struct time_arg from, until;
-	double tick_ns;
-};
-
-/*
- * Return 1 for an option of the selection and 0 for any other option.  If the argument is wrong, print a message and
- * return -1.
- */
-int selection_option(struct selection *selection, int code, const char *argument);
-
-/* Read the next selected event.  Return false after the last event. */
-bool selection_next(const struct selection *selection, struct source *source, struct event *event);
-
-void selection_free(struct selection *selection);
 
 #endif

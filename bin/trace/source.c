@@ -14,9 +14,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
-#include "trace/native.h"
 
-#define TYPES (FOREIGN_TYPES + 65536)
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
 
@@ -250,7 +248,7 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 		free(source);
 		return NULL;
 	}
-	source->type = must(calloc(TYPES, sizeof(*source->type)));
+	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
 	grow_data(source, FIRST_DATA_BYTES);
 	report_state(source);
 	return source;
@@ -326,7 +324,7 @@ void source_close(struct source *source)
 		free_live(source);
 	else
 		posix_trace_close(source->trace);
-	for (size_t i = 0; i < TYPES; i++)
+	for (size_t i = 0; i < SOURCE_TYPES; i++)
 		free(source->type[i].name);
 	free(source->type);
 	free(source->expansion);
@@ -352,6 +350,13 @@ void source_rewind(struct source *source)
 const struct txtrace_object *source_object(const struct source *source, unsigned int handle)
 {
 	return (const struct txtrace_object *)(uintptr_t)map_find(&source->by_handle, handle);
+}
+
+const char *source_object_type(const struct source *source, int type)
+{
+	if (!source->file.foreign && (type == OBJECT_TCP_SOCKET || type == OBJECT_UDP_SOCKET))
+		return "socket";
+	return object_type_name(type);
 }
 
 /* Addresses do not use the upper bits of the key, so the pid goes there. */
@@ -420,7 +425,7 @@ static void name_type(struct source *source, trace_event_id_t type)
 
 const char *source_type_name(struct source *source, trace_event_id_t type)
 {
-	if (type >= TYPES)
+	if (type >= SOURCE_TYPES)
 		return "?";
 	if (!source->type[type].name)
 		name_type(source, type);
@@ -471,7 +476,7 @@ static void describe_event(struct source *source, struct event *event,
 		source->first_ns = event->time_ns;
 	event->type = info->posix_event_id;
 	event->name = source_type_name(source, event->type);
-	event->row = event->type < TYPES ? source->type[event->type].row : NULL;
+	event->row = event->type < SOURCE_TYPES ? source->type[event->type].row : NULL;
 	event->context = txtrace_event_context(info);
 	event->thread = source_context_name(source, event->context);
 	event->priority = txtrace_event_priority(info);
@@ -519,7 +524,7 @@ struct source *source_attach(trace_id_t trace)
 	source->path = "-";
 	source->trace = trace;
 	source->is_live = true;
-	source->type = must(calloc(TYPES, sizeof(*source->type)));
+	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
 	if (posix_trace_get_attr(trace, &source->attr) == 0)
 		posix_trace_attr_getmaxdatasize(&source->attr, &size);
 	grow_data(source, size > FIRST_DATA_BYTES ? size : FIRST_DATA_BYTES);
@@ -581,171 +586,6 @@ unsigned int event_native(const struct event *event)
 	if (event->is_call)
 		return event->is_over ? NATIVE_RUNNING : event->call.native;
 	return event->type >= FOREIGN_TYPES && id < NATIVE_USER ? (unsigned int)id : 0;
-}
-
-/*
- * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  If
- * there are more threads, their events have no thread.  A file of several volumes repeats objects.  So the file may
- * have more objects, although no volume was full.  Later logs have another number of slots, and they contain every
- * thread.
- */
-#define OLD_SLOTS 1020
-#define FULL_TABLE 894
-
-static bool was_full(const struct source *source)
-{
-	size_t nr_used = 0;
-
-	for (size_t i = 0; i < source->nr_objects; i++)
-		nr_used += source->objects[i].type != OBJECT_EVENT_TYPE;
-	return !source->file.foreign && source->file.nr_objects == OLD_SLOTS && nr_used >= FULL_TABLE;
-}
-
-/* System events come from the library itself, and some of them have no thread. */
-static bool is_unnamed(const struct event *event)
-{
-	return event->context == 0 && event->type >= POSIX_TRACE_UNNAMED_USEREVENT;
-}
-
-/* Return true if the first field of the call is an address or a descriptor, and the log has no such object. */
-static bool lacks_object(const struct event *event)
-{
-	const char *kind = event->is_call && event->row ? strpbrk(event->row->fields, ": ") : NULL;
-	uint64_t address;
-
-	if (!kind || kind[0] != ':' || event->call.object != 0 || event->size < sizeof(address))
-		return false;
-	memcpy(&address, event->data, sizeof(address));
-	return kind[1] == 'p' ? address != 0 : kind[1] == 'd' && (int32_t)address >= 0;
-}
-
-/*
- * Count a call without its object only if an earlier call of the same type had an object. has_object[type] is true
- * after such a call.
- */
-static void count_unnamed(struct source_unnamed *unnamed, bool *has_object, const struct event *event)
-{
-	if (event->is_call && event->call.object != 0)
-		has_object[event->type] = true;
-	if (is_unnamed(event) && unnamed->nr_events++ == 0)
-		unnamed->first = event->number;
-	if (lacks_object(event) && has_object[event->type] && unnamed->nr_calls++ == 0)
-		unnamed->first_call = event->number;
-}
-
-struct source_unnamed source_count_unnamed(struct source *source)
-{
-	struct source_unnamed unnamed = {0};
-	struct event event;
-	bool *has_object;
-
-	if (!was_full(source))
-		return unnamed;
-	has_object = must(calloc(TYPES, sizeof(*has_object)));
-	while (source_next(source, &event))
-		count_unnamed(&unnamed, has_object, &event);
-	free(has_object);
-	source_rewind(source);
-	return unnamed;
-}
-
-bool source_report_unnamed(struct source *source)
-{
-	struct source_unnamed unnamed = source_count_unnamed(source);
-
-	if (unnamed.nr_events > 0)
-		message("%s: the table of threads and objects was full: %llu events from event %llu on have no "
-			"thread, so what these threads waited for or held is not known",
-			source->path, (unsigned long long)unnamed.nr_events,
-			(unsigned long long)unnamed.first);
-	if (unnamed.nr_calls > 0)
-		message("%s: the table of threads and objects was full: %llu calls from event %llu on have no "
-			"object",
-			source->path, (unsigned long long)unnamed.nr_calls,
-			(unsigned long long)unnamed.first_call);
-	return unnamed.nr_events + unnamed.nr_calls > 0;
-}
-
-void source_report_losses(struct source *source)
-{
-	const struct txtrace_loss *loss = &source->loss;
-
-	if (loss->overwritten + loss->dropped + loss->abandoned > 0)
-		message("%s: events were lost when it was recorded: %llu overwritten, %llu "
-			"dropped, "
-			"%llu abandoned",
-			source->path, loss->overwritten, loss->dropped, loss->abandoned);
-	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		message("%s: the log is incomplete: not all recorded events are in it",
-			source->path);
-	if (!source->file.foreign && !source->file.complete && !source->file.running &&
-	    !source->file.damaged)
-		message("%s: its writer died; the events that it had not written yet are missing",
-			source->path);
-	source_report_unnamed(source);
-}
-
-/* ThreadX's table. */
-
-static const struct native {
-	const char *title;
-	const char *label[4];
-} natives[1024] = {
-#define PX_NATIVE(id, name, group, label1, label2, label3, label4, viewer_name)                    \
-	[id] = {sizeof(viewer_name) > 1 ? viewer_name : #name,                                     \
-		{#label1, #label2, #label3, #label4}},
-#include "../lib/txtb/txtb-events.def"
-};
-
-const char *native_title(unsigned int native)
-{
-	return native < 1024 ? natives[native].title : NULL;
-}
-
-const char *native_label(unsigned int native, int i)
-{
-	const char *label = native < 1024 ? natives[native].label[i] : NULL;
-
-	return label && strcmp(label, "none") != 0 ? label : NULL;
-}
-
-bool label_is_object(const char *label)
-{
-	static const char *const labels[] = {
-		"thread_ptr",	   "next_thread_ptr", "owning_thread_ptr",
-		"queue_ptr",	   "semaphore_ptr",   "mutex_ptr",
-		"event_flags_ptr", "timer_ptr",	      "media_ptr",
-		"file_ptr",	   "ip_ptr",	      "tcp_socket_ptr",
-		"udp_socket_ptr",  "socket_ptr",      "block_pool_ptr",
-		"byte_pool_ptr",   "pool_ptr",	      "packet_pool_ptr"};
-
-	for (size_t i = 0; label && i < sizeof(labels) / sizeof(labels[0]); i++)
-		if (strcmp(label, labels[i]) == 0)
-			return true;
-	return false;
-}
-
-const char *object_type_name(int type)
-{
-	static const char *const names[] = {[OBJECT_THREAD] = "thread",
-					    [OBJECT_TIMER] = "timer",
-					    [OBJECT_QUEUE] = "queue",
-					    [OBJECT_SEMAPHORE] = "semaphore",
-					    [OBJECT_MUTEX] = "mutex",
-					    [OBJECT_EVENT_FLAGS] = "event flags",
-					    [OBJECT_BLOCK_POOL] = "block pool",
-					    [OBJECT_BYTE_POOL] = "byte pool",
-					    [9] = "media",
-					    [10] = "file",
-					    [11] = "IP",
-					    [12] = "packet pool",
-					    [13] = "TCP socket",
-					    [14] = "UDP socket",
-					    [OBJECT_EVENT_TYPE] = "event type"};
-
-	return type > 0 && (size_t)type < sizeof(names) / sizeof(names[0]) && names[type] ?
-		       names[type] :
-		       "object";
 }
 
 const char *policy_name(int policy)

@@ -14,22 +14,12 @@
 #include "base/map.h"
 #include "base/output.h"
 #include "trace/calltable.h"
+#include "trace/native.h"
 
 #define FOREIGN_TYPES 65536 /* the first event id of ThreadX trace buffers */
+#define SOURCE_TYPES (FOREIGN_TYPES + 65536) /* all event ids are less than this */
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
 #define CONTEXT_INITIALIZE 0xF0F0F0F0u
-
-enum object_type { /* the numbers are those of ThreadX */
-		   OBJECT_THREAD = 1,
-		   OBJECT_TIMER = 2,
-		   OBJECT_QUEUE = 3,
-		   OBJECT_SEMAPHORE = 4,
-		   OBJECT_MUTEX = 5,
-		   OBJECT_EVENT_FLAGS = 6,
-		   OBJECT_BLOCK_POOL = 7,
-		   OBJECT_BYTE_POOL = 8,
-		   OBJECT_EVENT_TYPE = 15
-};
 
 struct event {
 	uint64_t number; /* number of the event in the file, from 0 */
@@ -169,6 +159,12 @@ void source_report_losses(struct source *source);
 /* Return the object with this handle, or NULL. */
 const struct txtrace_object *source_object(const struct source *source, unsigned int handle);
 
+/*
+ * Return the name of an object type, such as "mutex".  A log uses the type of a TCP socket for stream sockets of every
+ * family, and that of a UDP socket for all others.
+ */
+const char *source_object_type(const struct source *source, int type);
+
 /* Return the object of a process that calls used with this address or descriptor, or NULL. */
 const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
 /* Return the thread with this tid, or NULL. */
@@ -194,18 +190,6 @@ unsigned int event_native(const struct event *event);
  * would have recorded.
  */
 uint32_t event_word(const struct event *event, int i);
-
-/* Return ThreadX's name of information word i, such as queue_ptr, or NULL. */
-const char *native_label(unsigned int native, int i);
-
-/* Return TraceX's name of this event.  If there is none, return ThreadX's name without its prefix, or NULL. */
-const char *native_title(unsigned int native);
-
-/* Return true if a word with this label is the handle of an object. */
-bool label_is_object(const char *label);
-
-/* Return the name of an object type, such as "mutex". */
-const char *object_type_name(int type);
 
 /* Return the name of a full policy, such as "loop".  The options of record have the same names. */
 const char *policy_name(int policy);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
 
@@ -11,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "trace/debuginfo.h"
+#include "trace/demangle.h"
 #include "trace/elffile.h"
 
 struct module {
@@ -178,6 +180,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	const char *name, *file;
 	uint64_t offset;
 	int line, length;
+	char *shown;
 
 	/*
 	 * If a function ends with a call, the return address is in the next function.  So look up an address within the
@@ -186,7 +189,9 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
 		return false;
 	offset += is_code;
-	length = snprintf(text, size, "%s", name);
+	shown = demangle(name);
+	length = snprintf(text, size, "%s", shown);
+	free(shown);
 	if (offset > 0 && (size_t)length < size)
 		length += snprintf(text + length, size - (size_t)length, "+0x%" PRIx64, offset);
 	if (is_code && (size_t)length < size && debuginfo_line(info, address - 1, &file, &line))

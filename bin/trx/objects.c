@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 
-#define LOWEST 1023 /* the least urgent priority */
 #define FIRST_SERIAL 0x00800000u
 #define NAME_SIZE 60
 #define LABEL_MAX 24
@@ -155,7 +154,7 @@ uint32_t trx_objects_add(struct trx_objects *trx_objects, unsigned int input, ui
 	struct registered *object = add(trx_objects, handle, type);
 
 	object->input = input;
-	object->priority = type == OBJECT_THREAD ? LOWEST : -1;
+	object->priority = -1;
 	make_name(trx_objects, name, object->name);
 	return object->handle;
 }

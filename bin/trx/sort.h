@@ -14,11 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HAS_THRESHOLD 0x80000000u /* the priority word has a preemption-threshold */
+
 struct spooled {
 	int64_t time_ns;
 	uint32_t context, priority, id, info[4];
-	uint32_t is_more; /* the entry has more data of the previous event */
+	uint32_t flags;
 };
+
+/* Flags of an entry. */
+#define SPOOLED_MORE 1u	     /* the entry has more data of the previous event */
+#define SPOOLED_LOG 2u	     /* an event of a log, not of a ThreadX buffer */
+#define SPOOLED_NO_THREAD 4u /* the event has no thread */
+#define SPOOLED_GAP 8u	     /* the recording stopped or lost events at this event */
+#define SPOOLED_END 16u	     /* the thread ends with this event */
 
 #define SORT_WINDOW 1024
 

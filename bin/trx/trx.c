@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/message.h"
 #include "trace/native.h"
+#include "trx/running.h"
 #include "trx/write.h"
 
 #define ID_DATA NATIVE_USER /* an event with this id has more data of the previous event */
@@ -157,41 +159,39 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 		 !event->is_made) /* a synthesized event has no preemption-threshold */
 		to->priority = event->priority >= 0 ? (uint32_t)event->priority : 0;
 	else
-		to->priority = 0x80000000u | priority_of(trx, event, to->context) * 0x10001u;
+		to->priority = HAS_THRESHOLD | priority_of(trx, event, to->context) * 0x10001u;
 }
 
-/*
- * A SUSPEND names the thread that runs next.  A log does not record this.  So hold the SUSPEND back until the next
- * event, and name the thread of that event.
- */
-static void put_suspend(struct trx *trx, uint32_t next)
+/* Return what trx/running.c needs to know about the event. */
+static uint32_t flags_of(const struct event *event)
 {
-	if (!trx->has_suspend)
-		return;
-	if (next < CONTEXT_INITIALIZE)
-		trx->suspend.info[3] = next;
-	sort_put(&trx->sorter, &trx->suspend);
-	trx->has_suspend = false;
+	uint32_t flags = 0;
+
+	if (event->type >= FOREIGN_TYPES && !event->is_made)
+		return 0;
+	flags |= SPOOLED_LOG;
+	if (event->context == 0)
+		flags |= SPOOLED_NO_THREAD;
+	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
+		flags |= SPOOLED_GAP;
+	if (!event->is_made && event_native(event) == NATIVE_THREAD_SUSPEND)
+		flags |= SPOOLED_END;
+	return flags;
 }
 
-/* Complete a synthesized event.  Return true for a SUSPEND.  It stays in trx until the next event. */
-static bool put_made(struct trx *trx, const struct event *event, struct spooled *to)
+/* The end of a call that waited has the words of the image of the log: the object, the state and the waker. */
+static void fill_end(const struct trx *trx, unsigned int input, const struct event *event,
+		     struct spooled *to)
 {
-	if (!event->is_made)
-		return false;
-	if (event_native(event) == NATIVE_THREAD_RESUME)
-		to->info[3] = to->context; /* the waker continues to run; 0 would mean a preemption */
-	if (event_native(event) != NATIVE_THREAD_SUSPEND)
-		return false;
-	trx->suspend = *to;
-	trx->has_suspend = true;
-	return true;
+	to->info[0] = trx_objects_find(&trx->trx_objects, input, event->call.object);
+	to->info[1] = event->call.state;
+	to->info[2] = trx_objects_find(&trx->trx_objects, input, event->call.waker);
 }
 
 void trx_put(struct trx *trx, unsigned int input, const struct event *event, int64_t time_ns)
 {
 	unsigned int native = event_native(event), cpu = event->cpu < TRX_CPUS ? event->cpu : 255;
-	struct spooled to = {.time_ns = time_ns};
+	struct spooled to = {.time_ns = time_ns, .flags = flags_of(event)};
 	size_t left = event->size;
 
 	trx->has_cpu[cpu] = true;
@@ -201,9 +201,8 @@ void trx_put(struct trx *trx, unsigned int input, const struct event *event, int
 		memcpy(to.info, event->data, left < WORDS_BYTES ? left : WORDS_BYTES);
 	for (int i = 0; native && i < 4; i++)
 		to.info[i] = word_of(trx, input, native_label(native, i), event_word(event, i));
-	put_suspend(trx, to.context);
-	if (put_made(trx, event, &to))
-		return;
+	if (event->is_over)
+		fill_end(trx, input, event, &to);
 	sort_put(&trx->sorter, &to);
 	if (event->type < SYSTEM_TYPES || (event->is_call && native))
 		return;
@@ -212,19 +211,35 @@ void trx_put(struct trx *trx, unsigned int input, const struct event *event, int
 		memset(to.info, 0, sizeof(to.info));
 		memcpy(to.info, event->data + at, left < WORDS_BYTES ? left : WORDS_BYTES);
 		to.id = cpu << 24 | ID_DATA;
-		to.is_more = 1;
+		to.flags |= SPOOLED_MORE;
 		sort_put(&trx->sorter, &to);
 	}
+}
+
+/* Replace the events with the output of running_add().  After a failure, print a message and return false. */
+static bool add_running(struct trx *trx, const struct trx_options *order)
+{
+	struct sorter *with = must(malloc(sizeof(*with)));
+	bool is_fine = sort_open(with, order->output);
+
+	if (is_fine) {
+		running_add(&trx->sorter, with, &trx->trx_objects, order->per_core);
+		with->error = with->error ?: trx->sorter.error;
+		is_fine = sort_end(with);
+		sort_close(&trx->sorter);
+		trx->sorter = *with;
+	}
+	free(with);
+	return is_fine;
 }
 
 bool trx_write(struct trx *trx, const struct trx_options *order)
 {
 	struct trx_options full = *order;
 
-	put_suspend(trx, 0);
 	full.inputs = trx->path;
 	full.nr_inputs = trx->nr_inputs;
-	if (!sort_end(&trx->sorter))
+	if (!sort_end(&trx->sorter) || !add_running(trx, order))
 		return false;
 	trx_objects_finish(&trx->trx_objects, trx->label);
 	if (trx->trx_objects.nr_cut > 0)

@@ -38,7 +38,7 @@ struct writer {
 	const struct trx_options *order;
 	char **made; /* names of complete files */
 	size_t nr_made;
-	uint32_t filler_context;
+	uint32_t filler_context, filler_priority;
 };
 
 /* A series of files with all events, or with the events of one core. */
@@ -116,7 +116,7 @@ static void scan_piece(const struct writer *writer, const struct series *series,
 	*cursor = piece->begin;
 	piece->nr_events = piece->nr_fillers = 0;
 	while ((event = next_of(writer->sorter, cursor, series->cpu)) &&
-	       (piece->nr_events < limit || event->is_more)) {
+	       (piece->nr_events < limit || event->flags & SPOOLED_MORE)) {
 		uint32_t stamp;
 
 		if (piece->nr_events == 0)
@@ -204,7 +204,7 @@ static void put_fillers(struct text *text, const struct writer *writer, const st
 {
 	for (uint32_t i = 0; i < piece->nr_fillers; i++) {
 		const struct spooled filler = {.context = writer->filler_context,
-					       .priority = 0x80000000u | 1023 * 0x10001u,
+					       .priority = writer->filler_priority,
 					       .id = NATIVE_RUNNING};
 
 		put_event(text, &filler, i);
@@ -365,23 +365,29 @@ static bool write_series(struct writer *writer, int cpu)
 	return is_fine;
 }
 
-static uint32_t first_thread(const struct trx_objects *trx_objects)
+/* The fillers belong to the first thread.  They have its priority, so TraceX shows no other priority of this thread. */
+static void choose_filler(struct writer *writer)
 {
-	for (size_t i = 0; i < trx_objects->nr_objects; i++)
-		if (trx_objects->object[i].type == OBJECT_THREAD)
-			return trx_objects->object[i].handle;
-	return 0;
+	const struct trx_objects *trx_objects = writer->trx_objects;
+	const struct registered *object = trx_objects->object;
+
+	while (object < trx_objects->object + trx_objects->nr_objects &&
+	       object->type != OBJECT_THREAD)
+		object++;
+	if (object == trx_objects->object + trx_objects->nr_objects)
+		return;
+	writer->filler_context = object->handle;
+	writer->filler_priority =
+		HAS_THRESHOLD | (object->priority >= 0 ? (uint32_t)object->priority : 0) * 0x10001u;
 }
 
 bool trx_write_file(const struct trx_objects *trx_objects, struct sorter *sorter,
 		    const bool *has_cpu, const struct trx_options *order)
 {
-	struct writer writer = {.trx_objects = trx_objects,
-				.sorter = sorter,
-				.order = order,
-				.filler_context = first_thread(trx_objects)};
+	struct writer writer = {.trx_objects = trx_objects, .sorter = sorter, .order = order};
 	bool is_fine = true;
 
+	choose_filler(&writer);
 	for (int cpu = 0; order->per_core && is_fine && cpu < TRX_CPUS; cpu++)
 		is_fine = !has_cpu[cpu] || write_series(&writer, cpu);
 	if (!order->per_core)

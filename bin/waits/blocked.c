@@ -149,77 +149,6 @@ static int compare_rows(const void *a, const void *b)
 	return (left->site > right->site) - (left->site < right->site);
 }
 
-/* Print the holder, and what it did while it held the object: "ran", or what it waited for. */
-static void put_holder(struct table *table, const struct row *row)
-{
-	const struct wait *wait = &row->longest;
-	const struct holder_activity *did = &wait->did;
-	char text[160];
-
-	if (!wait->holder) {
-		table_unknown(table);
-		table_unknown(table);
-		return;
-	}
-	table_string(table, wait->holder->name);
-	if (wait->holder == wait->thread) {
-		table_string(table, "waited for its own lock");
-	} else if (!did->is_known) {
-		table_unknown(table);
-	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
-		table_string(table, "ran");
-	} else if (did->object->kind) {
-		waits_describe(did->object, stpcpy(text, "waited for "), sizeof(text) - 16);
-		table_string(table, text);
-	} else {
-		table_string(table, did->object->name);
-	}
-}
-
-static void put_site(const struct blocked *blocked, struct table *table, uintptr_t site)
-{
-	const char *name = blocked->symbols ? symbols_code(blocked->symbols, site) : NULL;
-	char text[32];
-
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)site);
-	if (site != 0)
-		table_string(table, name ? name : text);
-	else
-		table_unknown(table);
-}
-
-static void put_object(struct table *table, const struct row *row)
-{
-	if (row->object->kind)
-		table_string(table, row->object->kind);
-	else
-		table_unknown(table);
-}
-
-static void put_durations(struct table *table, struct row *row)
-{
-	table_duration(table, row->durations.sum);
-	table_duration(table, (int64_t)durations_percentile(&row->durations, 50));
-	table_duration(table, (int64_t)durations_percentile(&row->durations, 99));
-	table_duration(table, (int64_t)row->durations.largest);
-}
-
-static void put_row(const struct blocked *blocked, struct table *table, struct row *row)
-{
-	if (row->thread)
-		table_string(table, row->thread->name);
-	table_string(table, row->object->name);
-	if (blocked->options->by_site)
-		put_site(blocked, table, row->site);
-	put_object(table, row);
-	table_number(table, row->durations.n);
-	table_number(table, row->nr_unended);
-	put_durations(table, row);
-	if (!row->thread)
-		table_string(table, row->longest.thread->name);
-	put_holder(table, row);
-}
-
 /*
  * Return true if the threads of a pool wait here for work: several threads waited at this place at the same time, for
  * something that no thread holds and that wakes up one of them.
@@ -237,18 +166,6 @@ static bool is_pool(const struct row *row)
 	return true;
 }
 
-static void put_pool(const struct blocked *blocked, struct table *table, struct row *row)
-{
-	table_string(table, row->object->name);
-	put_site(blocked, table, row->site);
-	put_object(table, row);
-	table_number(table, row->nr_threads);
-	table_number(table, row->most_waiting);
-	table_number(table, row->durations.n);
-	table_number(table, row->nr_unended);
-	put_durations(table, row);
-}
-
 static struct row **sort_rows(const struct blocked *blocked, enum blocked_sort order)
 {
 	struct row **rows = must(calloc(blocked->nr_rows + 1, sizeof(*rows)));
@@ -261,66 +178,228 @@ static struct row **sort_rows(const struct blocked *blocked, enum blocked_sort o
 	return rows;
 }
 
-#define COLUMNS_OF_TIMES                                                                           \
-	{"Waits", "waits", true}, {"Unended", "unended", true}, {"Total", "total_s", true},    \
-		{"p50", "p50_s", true}, {"p99", "p99_s", true}, {"max", "max_s", true}
+/* Columns.  Each function puts the cell of one column. */
 
-static const struct column of_threads[] = {{"Thread", "thread", false},
-					   {"Object", "object", false},
-					   {"Type", "type", false},
-					   COLUMNS_OF_TIMES,
-					   {"Holder", "holder", false},
-					   {"Which", "holder_did", false},
-					   {0}};
-static const struct column of_objects[] = {{"Object", "object", false},
-					   {"Type", "type", false},
-					   COLUMNS_OF_TIMES,
-					   {"Longest Waiter", "longest_waiter", false},
-					   {"Holder", "holder", false},
-					   {"Which", "holder_did", false},
-					   {0}};
-static const struct column of_sites[] = {{"Object", "object", false},
-					 {"Call Site", "site", false},
-					 {"Type", "type", false},
-					 COLUMNS_OF_TIMES,
-					 {"Longest Waiter", "longest_waiter", false},
-					 {"Holder", "holder", false},
-					 {"Which", "holder_did", false},
-					 {0}};
-static const struct column of_pools[] = {{"Object", "object", false},
-					 {"Call Site", "site", false},
-					 {"Type", "type", false},
-					 {"Threads", "threads", true},
-					 {"At Once", "at_once", true},
-					 COLUMNS_OF_TIMES,
-					 {0}};
+static void put_thread(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_string(table, row->thread->name);
+}
+
+static void put_object(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_string(table, row->object->name);
+}
+
+static void put_site(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	const char *name = blocked->symbols ? symbols_code(blocked->symbols, row->site) : NULL;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)row->site);
+	if (row->site != 0)
+		table_string(table, name ? name : text);
+	else
+		table_unknown(table);
+}
+
+static void put_type(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	if (row->object->kind)
+		table_string(table, row->object->kind);
+	else
+		table_unknown(table);
+}
+
+static void put_nr_threads(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_number(table, row->nr_threads);
+}
+
+static void put_at_once(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_number(table, row->most_waiting);
+}
+
+static void put_waits(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_number(table, row->durations.n);
+}
+
+static void put_unended(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_number(table, row->nr_unended);
+}
+
+static void put_total(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_duration(table, row->durations.sum);
+}
+
+static void put_p50(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_duration(table, (int64_t)durations_percentile(&row->durations, 50));
+}
+
+static void put_p99(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_duration(table, (int64_t)durations_percentile(&row->durations, 99));
+}
+
+static void put_max(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_duration(table, (int64_t)row->durations.largest);
+}
+
+static void put_longest_waiter(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	table_string(table, row->longest.thread->name);
+}
+
+static void put_holder(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	if (row->longest.holder)
+		table_string(table, row->longest.holder->name);
+	else
+		table_unknown(table);
+}
+
+/* What the holder did while it held the object: "ran", or what it waited for. */
+static void put_holder_did(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	const struct wait *wait = &row->longest;
+	const struct holder_activity *did = &wait->did;
+	char text[160];
+
+	(void)blocked;
+	if (!wait->holder) {
+		table_unknown(table);
+	} else if (wait->holder == wait->thread) {
+		table_string(table, "waited for its own lock");
+	} else if (!did->is_known) {
+		table_unknown(table);
+	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
+		table_string(table, "ran");
+	} else if (did->object->kind) {
+		waits_describe(did->object, stpcpy(text, "waited for "), sizeof(text) - 16);
+		table_string(table, text);
+	} else {
+		table_string(table, did->object->name);
+	}
+}
+
+enum blocked_column {
+	COLUMN_END,
+	COLUMN_THREAD,
+	COLUMN_OBJECT,
+	COLUMN_SITE,
+	COLUMN_TYPE,
+	COLUMN_THREADS,
+	COLUMN_AT_ONCE,
+	COLUMN_WAITS,
+	COLUMN_UNENDED,
+	COLUMN_TOTAL,
+	COLUMN_P50,
+	COLUMN_P99,
+	COLUMN_MAX,
+	COLUMN_LONGEST_WAITER,
+	COLUMN_HOLDER,
+	COLUMN_HOLDER_DID
+};
+
+static const struct {
+	struct column column;
+	void (*put)(const struct blocked *blocked, struct table *table, struct row *row);
+} columns[] = {
+	[COLUMN_THREAD] = {{"Thread", "thread", false}, put_thread},
+	[COLUMN_OBJECT] = {{"Object", "object", false}, put_object},
+	[COLUMN_SITE] = {{"Call Site", "site", false}, put_site},
+	[COLUMN_TYPE] = {{"Type", "type", false}, put_type},
+	[COLUMN_THREADS] = {{"Threads", "threads", true}, put_nr_threads},
+	[COLUMN_AT_ONCE] = {{"At Once", "at_once", true}, put_at_once},
+	[COLUMN_WAITS] = {{"Waits", "waits", true}, put_waits},
+	[COLUMN_UNENDED] = {{"Unended", "unended", true}, put_unended},
+	[COLUMN_TOTAL] = {{"Total", "total_s", true}, put_total},
+	[COLUMN_P50] = {{"p50", "p50_s", true}, put_p50},
+	[COLUMN_P99] = {{"p99", "p99_s", true}, put_p99},
+	[COLUMN_MAX] = {{"max", "max_s", true}, put_max},
+	[COLUMN_LONGEST_WAITER] = {{"Longest Waiter", "longest_waiter", false}, put_longest_waiter},
+	[COLUMN_HOLDER] = {{"Holder", "holder", false}, put_holder},
+	[COLUMN_HOLDER_DID] = {{"Which", "holder_did", false}, put_holder_did},
+};
+
+/* Tables. */
+
+#define COLUMNS_OF_TIMES                                                                           \
+	COLUMN_WAITS, COLUMN_UNENDED, COLUMN_TOTAL, COLUMN_P50, COLUMN_P99, COLUMN_MAX
+#define COLUMNS_OF_HOLDER COLUMN_HOLDER, COLUMN_HOLDER_DID
+
+struct blocked_table {
+	const char *title, *key;
+	int nr_labels;
+	bool has_pools; /* the table has the idle waits of pools, and no other table has them */
+	enum blocked_column columns[TABLE_COLUMNS + 1];
+};
+
+static const struct blocked_table by_thread = {
+	"Blocked by Thread", "blocked_by_thread", 2, false,
+	{COLUMN_THREAD, COLUMN_OBJECT, COLUMN_TYPE, COLUMNS_OF_TIMES, COLUMNS_OF_HOLDER}};
+static const struct blocked_table by_object = {
+	"Blocked", "blocked", 1, false,
+	{COLUMN_OBJECT, COLUMN_TYPE, COLUMNS_OF_TIMES, COLUMN_LONGEST_WAITER, COLUMNS_OF_HOLDER}};
+static const struct blocked_table by_site = {
+	"Blocked by Call Site", "blocked_by_site", 2, false,
+	{COLUMN_OBJECT, COLUMN_SITE, COLUMN_TYPE, COLUMNS_OF_TIMES, COLUMN_LONGEST_WAITER, COLUMNS_OF_HOLDER}};
+static const struct blocked_table of_pools = {
+	"Idle Waits of Pools", "idle_pools", 2, true,
+	{COLUMN_OBJECT, COLUMN_SITE, COLUMN_TYPE, COLUMN_THREADS, COLUMN_AT_ONCE, COLUMNS_OF_TIMES}};
 
 static const char *const minor[] = {"p50_s",   "p99_s",		 "type",       "unended",
 				    "at_once", "longest_waiter", "holder_did", "holder", NULL};
 
+static void print_table(const struct blocked *blocked, struct table *table, struct row **rows,
+			const struct blocked_table *shown)
+{
+	struct column titles[TABLE_COLUMNS + 1] = {{0}};
+
+	for (int i = 0; shown->columns[i] != COLUMN_END; i++)
+		titles[i] = columns[shown->columns[i]].column;
+	table_begin(table, shown->title, shown->key, titles, shown->nr_labels);
+	for (size_t i = 0; i < blocked->nr_rows; i++) {
+		bool in_pools = blocked->options->by_site && is_pool(rows[i]);
+
+		if (rows[i]->durations.n == 0 || in_pools != shown->has_pools)
+			continue;
+		for (int k = 0; shown->columns[k] != COLUMN_END; k++)
+			columns[shown->columns[k]].put(blocked, table, rows[i]);
+	}
+	table_end(table);
+}
+
 static void print(const struct blocked *blocked, struct table *table)
 {
-	bool by_site = blocked->options->by_site;
-	struct row **rows = sort_rows(blocked, blocked->options->order);
+	const struct blocked_options *options = blocked->options;
+	struct row **rows = sort_rows(blocked, options->order);
 
 	table->minor = minor;
-	if (blocked->options->by_thread)
-		table_begin(table, "Blocked by Thread", "blocked_by_thread", of_threads, 2);
-	else if (by_site)
-		table_begin(table, "Blocked by Call Site", "blocked_by_site", of_sites, 2);
-	else
-		table_begin(table, "Blocked", "blocked", of_objects, 1);
-	for (size_t i = 0; i < blocked->nr_rows; i++)
-		if (rows[i]->durations.n > 0 && !(by_site && is_pool(rows[i])))
-			put_row(blocked, table, rows[i]);
-	table_end(table);
-	if (by_site) {
-		table_begin(table, "Idle Waits of Pools", "idle_pools", of_pools, 2);
-		for (size_t i = 0; i < blocked->nr_rows; i++)
-			if (rows[i]->durations.n > 0 && is_pool(rows[i]))
-				put_pool(blocked, table, rows[i]);
-		table_end(table);
-	}
+	print_table(blocked, table, rows,
+		    options->by_thread ? &by_thread :
+		    options->by_site   ? &by_site :
+					 &by_object);
+	if (options->by_site)
+		print_table(blocked, table, rows, &of_pools);
 	if (blocked->waits.nr_broken > 0)
 		table_note(table, "  and %llu wait%s whose end is missing",
 			   (unsigned long long)blocked->waits.nr_broken,

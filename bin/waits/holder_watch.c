@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/holder_watch.h"
 
+#include "base/units.h"
+
 /* Return for how long the thread has waited since the trace began. */
 static int64_t waited_until(const struct waiter *thread, int64_t at_ns)
 {
 	int64_t ns = thread->waited_ns;
 
 	if (thread->waits && at_ns > thread->wait.begin_ns)
-		ns += at_ns - thread->wait.begin_ns;
+		units_add(&ns, at_ns - thread->wait.begin_ns);
 	return ns;
 }
 

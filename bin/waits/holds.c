@@ -144,6 +144,15 @@ static void want(struct waits *waits, const struct waiter *thread, const struct 
 					event->address);
 }
 
+void holds_drop_stale(struct waits *waits, const struct waiter *thread,
+		      const struct awaited *object)
+{
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
+
+	if (hold)
+		drop(waits, hold);
+}
+
 bool holds_was_got(const struct event *event)
 {
 	int result = call_result(event);
@@ -164,6 +173,8 @@ void holds_get_mutex(struct waits *waits, const struct event *event, struct wait
 			     event_word(event, 3));
 	if (can_wait)
 		want(waits, thread, object, event);
+	if (event->is_call && !is_begin && owner == 0 && holds_was_got(event))
+		holds_drop_stale(waits, thread, object);
 	if (event->is_call ? !is_begin && holds_was_got(event) : owner == 0 || owner == thread->context)
 		holds_take(waits, thread, object, event, false, false);
 }

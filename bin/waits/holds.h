@@ -15,6 +15,13 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 /* The object has no holder any more, but no event shows when its holders gave it back. */
 void holds_drop_all(struct waits *waits, struct awaited *object);
 
+/*
+ * A thread takes a mutex that no thread held.  If the model shows that this thread holds it, the event of the unlock is
+ * missing: that hold has ended, but no event shows when.
+ */
+void holds_drop_stale(struct waits *waits, const struct waiter *thread,
+		      const struct awaited *object);
+
 /* The trace has a gap: what the model knows about the holders of the object is no longer certain. */
 void holds_forget(struct waits *waits, struct awaited *object);
 

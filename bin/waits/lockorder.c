@@ -33,6 +33,30 @@ static uint64_t hash_of(const struct lock_edge *edge)
 	return hash;
 }
 
+static uint64_t key_of_hold(const struct waiter *thread, const struct awaited *held)
+{
+	return (uint64_t)thread->index << 32 | (uint32_t)held->index;
+}
+
+/* Count the edge `added` as one of the current hold.  The table has the edge `is` for all edges that are the same. */
+static void add_to_hold(struct lockorder *order, struct lock_edge *is,
+			const struct lock_edge *added)
+{
+	uint64_t *of_hold;
+
+	if (is->nr_of_hold++ > 0)
+		return;
+	if (is->nr == 0) {
+		is->held_ns = added->held_ns;
+		is->wanted_ns = added->wanted_ns;
+		is->held_at = added->held_at;
+		is->wanted_at = added->wanted_at;
+	}
+	of_hold = map_get(&order->edges_of_hold, key_of_hold(is->thread, is->held));
+	is->next_of_hold = (struct lock_edge *)(uintptr_t)*of_hold;
+	*of_hold = (uintptr_t)is;
+}
+
 static void add_edge(struct lockorder *order, const struct lock_edge *edge)
 {
 	uint64_t *alike = map_get(&order->edge_of, hash_of(edge));
@@ -41,12 +65,13 @@ static void add_edge(struct lockorder *order, const struct lock_edge *edge)
 
 	for (struct lock_edge *at = (struct lock_edge *)(uintptr_t)*alike; at; at = at->alike) {
 		if (is_same(at, edge)) {
-			at->nr++;
+			add_to_hold(order, at, edge);
 			return;
 		}
 	}
 	made = must(malloc(sizeof(*made)));
 	*made = *edge;
+	add_to_hold(order, made, edge);
 	made->alike = (struct lock_edge *)(uintptr_t)*alike;
 	*alike = (uintptr_t)made;
 	from = map_get(&order->edges_from, edge->held->index);
@@ -79,8 +104,7 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 					 .held_ns = hold->since_ns,
 					 .wanted_ns = at_ns,
 					 .held_at = hold->address,
-					 .wanted_at = address,
-					 .nr = 1};
+					 .wanted_at = address};
 
 		if (!hold->object->is_ordered)
 			continue;
@@ -92,6 +116,35 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 			if (at != hold && at->object->is_ordered && !at->is_shared)
 				add_gate(&edge, at->object);
 		add_edge(order, &edge);
+	}
+}
+
+/* Return the edges of a hold, and forget that they belong to it. */
+static struct lock_edge *take_edges(struct lockorder *order, const struct hold *hold)
+{
+	const uint64_t key = key_of_hold(hold->thread, hold->object);
+	struct lock_edge *first = (struct lock_edge *)(uintptr_t)map_find(&order->edges_of_hold,
+									  key);
+
+	if (first)
+		*map_get(&order->edges_of_hold, key) = 0;
+	return first;
+}
+
+void lockorder_confirm(struct lockorder *order, const struct hold *hold)
+{
+	for (struct lock_edge *at = take_edges(order, hold); at; at = at->next_of_hold) {
+		at->nr += at->nr_of_hold;
+		at->nr_of_hold = 0;
+	}
+}
+
+void lockorder_refute(struct lockorder *order, const struct hold *hold, bool is_waiting_sure)
+{
+	for (struct lock_edge *at = take_edges(order, hold); at; at = at->next_of_hold) {
+		if (is_waiting_sure && at->thread->waits && at->thread->wait.object == at->wanted)
+			at->nr++;
+		at->nr_of_hold = 0;
 	}
 }
 
@@ -156,7 +209,7 @@ static void follow(struct lockorder *order, struct lock_cycle *way, const struct
 			order->is_cut = true;
 			return;
 		}
-		if (at->wanted->index < first->index || is_on_way(way, at))
+		if (at->nr == 0 || at->wanted->index < first->index || is_on_way(way, at))
 			continue;
 		way->edge[way->nr_edges++] = at;
 		if (at->wanted == first)
@@ -193,4 +246,5 @@ void lockorder_free(struct lockorder *order)
 		free_edges((struct lock_edge *)(uintptr_t)order->edges_from.place[i].value);
 	map_free(&order->edges_from);
 	map_free(&order->edge_of);
+	map_free(&order->edges_of_hold);
 }

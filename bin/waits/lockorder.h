@@ -20,6 +20,10 @@
 #define LOCKORDER_CYCLES 64 /* largest number of cycles in the report */
 
 /*
+ * An edge counts only if the trace shows how the hold ended: the thread gave the lock back, or still has it at the end of
+ * the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the lock back
+ * before it wanted the other lock.
+ *
  * All edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The times and code
  * addresses are those of the first of these edges.
  */
@@ -30,8 +34,10 @@ struct lock_edge {
 	unsigned int nr_gates;
 	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the thread had the lock before the trace began */
 	uintptr_t held_at, wanted_at;
-	uint64_t nr;
-	struct lock_edge *next; /* the next edge with the same held lock */
+	uint64_t nr;	     /* number of edges that count; if it is 0, the search ignores this */
+	uint64_t nr_of_hold; /* number of edges of the current hold, which has not ended */
+	struct lock_edge *next;		/* the next edge with the same held lock */
+	struct lock_edge *next_of_hold; /* the next edge of the current hold */
 	struct lock_edge *alike; /* the next edge with the same hash */
 };
 
@@ -44,6 +50,7 @@ struct lock_cycle {
 struct lockorder {
 	struct map edge_of;
 	struct map edges_from; /* key: index of the held lock */
+	struct map edges_of_hold; /* key: indices of the thread and the held lock */
 	size_t nr_edges;
 	struct lock_cycle cycle[LOCKORDER_CYCLES];
 	size_t nr_cycles;
@@ -57,6 +64,15 @@ struct lockorder {
  */
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
 		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);
+
+/* The edges of this hold count: the trace shows its end. */
+void lockorder_confirm(struct lockorder *order, const struct hold *hold);
+
+/*
+ * The edges of this hold do not count.  Exception: if the thread now waits for the wanted lock and is_waiting_sure is set,
+ * that edge counts.
+ */
+void lockorder_refute(struct lockorder *order, const struct hold *hold, bool is_waiting_sure);
 
 /*
  * Find the cycles.  If several cycles have the same locks in the same order, keep only one, preferably one without a

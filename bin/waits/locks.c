@@ -7,6 +7,7 @@
 
 #include "base/durations.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "trace/symbols.h"
 #include "waits/lockorder.h"
 
@@ -97,7 +98,7 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object, u
 static bool is_convoy(const struct queue *queue)
 {
 	return queue->nr_turns >= CONVOY_TURNS &&
-	       CONVOY_PART * queue->longest_ns <= queue->end_ns - queue->begin_ns;
+	       queue->longest_ns <= (queue->end_ns - queue->begin_ns) / CONVOY_PART;
 }
 
 static void end_queue(struct lock *lock)
@@ -228,15 +229,41 @@ static void add_hold(struct lock *lock, const struct hold *hold, int64_t length)
 		lock->longest = *hold;
 }
 
+/*
+ * A hold that lasts until the end of the trace is sure only if no event is missing: otherwise the event of the unlock may
+ * be one of those.
+ */
+static void judge_edges(struct locks *locks, const struct hold *hold)
+{
+	const struct txtrace_loss *loss = &locks->waits.source->loss;
+	bool is_whole = locks->waits.nr_gaps == 0 &&
+			loss->overwritten + loss->dropped + loss->abandoned == 0;
+
+	if (locks->waits.has_ended && !is_whole)
+		lockorder_refute(&locks->order, hold, true);
+	else
+		lockorder_confirm(&locks->order, hold);
+}
+
+static void take_dropped(void *arg, const struct hold *hold, int64_t at_ns)
+{
+	struct locks *locks = arg;
+
+	(void)at_ns;
+	lockorder_refute(&locks->order, hold, false);
+}
+
 static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 {
 	struct lock *lock = lock_of(arg, hold->object, 0);
 	struct lock *site = site_of(arg, hold->object, hold->address);
 	int64_t length;
 
+	judge_edges(arg, hold);
 	if (!hold->counts)
 		return;
-	length = at_ns - hold->since_ns;
+	length = at_ns > hold->since_ns ? at_ns - hold->since_ns :
+					  0; /* times of a damaged file may fall */
 	add_hold(lock, hold, length);
 	if (site)
 		add_hold(site, hold, length);
@@ -244,7 +271,7 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	if (!lock->queue.runs || hold->since_ns < lock->queue.begin_ns)
 		return;
 	lock->queue.nr_turns++;
-	lock->queue.held_ns += length;
+	units_add(&lock->queue.held_ns, length);
 	if (length > lock->queue.longest_ns)
 		lock->queue.longest_ns = length;
 }
@@ -491,7 +518,8 @@ void locks_print(struct source *source, const struct selection *selection,
 						.gap = take_gap,
 						.wanted = take_wanted,
 						.taken = take_taken,
-						.given = take_given};
+						.given = take_given,
+						.dropped = take_dropped};
 	struct lock **list;
 	size_t nr;
 

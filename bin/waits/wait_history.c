@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 
 struct part part_common(struct part part, int64_t from_ns, int64_t until_ns)
 {
@@ -131,7 +132,7 @@ static void add_share(struct shares *shares, const struct waiter *thread, int64_
 		shares->share[shares->nr++] = (struct share){.thread = thread};
 	}
 	shares->share[i].nr++;
-	shares->share[i].ns += ns;
+	units_add(&shares->share[i].ns, ns);
 	shares->nr_turns++;
 	if (ns > shares->longest_ns)
 		shares->longest_ns = ns;
@@ -182,11 +183,11 @@ static void add_cost(struct wait_history *wait_history, const struct hold *hold,
 	int64_t ns = 0;
 
 	for (unsigned int i = cost->nr_stretches; i > 0 && cost->stretch[i - 1].end_ns > hold->since_ns; i--)
-		ns += part_length(part_common(of_hold, cost->stretch[i - 1].begin_ns,
-					      cost->stretch[i - 1].end_ns));
+		units_add(&ns, part_length(part_common(of_hold, cost->stretch[i - 1].begin_ns,
+						       cost->stretch[i - 1].end_ns)));
 	for (const struct waiter *at = hold->object->waiting; at; at = at->next_waiting)
 		if (at->context == wait_history->context)
-			ns += part_length(part_common(of_hold, at->wait.begin_ns, at_ns));
+			units_add(&ns, part_length(part_common(of_hold, at->wait.begin_ns, at_ns)));
 	if (ns > 0)
 		add_share(&wait_history->cost_shares, hold->thread, ns);
 }

@@ -83,13 +83,13 @@ static const char *kind_of(const struct source *source, unsigned int handle, con
 		{"pthread_rwlock", "rwlock"},  {"pthread_spin", "spin lock"},
 		{"pthread_cond", "condition"}, {"pthread_barrier", "barrier"},
 		{"pthread_once", "once"},      {"cnd_", "condition"},
-		{"call_once", "once"}};
+		{"call_once", "once"},	       {"futex_", "futex"}};
 	const struct txtrace_object *object = source_object(source, handle);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strncmp(service, kinds[i][0], strlen(kinds[i][0])) == 0)
 			return kinds[i][1];
-	return object_type_name(object ? object->type : 0);
+	return source_object_type(source, object ? object->type : 0);
 }
 
 /*
@@ -128,10 +128,8 @@ struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, co
 	*known = (uintptr_t)make_awaited(waits, handle,
 					 name_of(waits, handle, object ? object->name : unknown),
 					 kind_of(waits->source, handle, service));
-	if (shared) {
-		((struct awaited *)(uintptr_t)*known)->is_shared = true;
+	if (shared)
 		*shared = *known;
-	}
 	return (struct awaited *)(uintptr_t)*known;
 }
 

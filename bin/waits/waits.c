@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/units.h"
 #include "trace/calls.h"
 #include "trace/native.h"
 #include "trace/states.h"
@@ -97,7 +98,7 @@ static void report_end(struct waits *waits, const struct wait *wait)
 {
 	struct waiter *thread = wait->thread;
 
-	thread->waited_ns += wait->end_ns - wait->begin_ns;
+	units_add(&thread->waited_ns, wait->end_ns - wait->begin_ns);
 	thread->nr_waits++;
 	if (waits->listener->ended)
 		waits->listener->ended(waits->listener->arg, wait);
@@ -252,6 +253,9 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 	if (event->call.object == 0 || !holds_was_got(event))
 		return;
 	object = wait_objects_object(waits, event->call.object, event->name);
+	if (service ==
+	    NATIVE_MUTEX_GET) /* a thread that holds a mutex does not wait before it takes it again */
+		holds_drop_stale(waits, thread, object);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
 		holds_take(waits, thread, object, event, holds_is_shared(event), true);
 }
@@ -376,6 +380,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 
 void waits_end(struct waits *waits)
 {
+	waits->has_ended = true;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = waits->end_ns;
 		if (at->waits)

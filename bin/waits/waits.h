@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "trace/source.h"
 
 #define LONG_AGO INT64_MIN /* a time before the trace began, or in a gap of the trace */
@@ -125,7 +125,6 @@ struct awaited {
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
 	bool is_ordered; /* the object is part of the lock order */
-	bool is_shared;	 /* in shared memory: it stands for the objects of all processes at this place */
 	bool is_signal;	 /* a semaphore that a thread posted, but had not taken */
 	size_t index;
 	struct awaited *next;
@@ -170,6 +169,7 @@ struct waits {
 	uint64_t nr_calls;	/* number of recorded calls in a log */
 	uint64_t nr_gaps;	/* number of times at which events were not recorded */
 	bool counts;
+	bool has_ended;	 /* waits_end() reports what has not ended */
 	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */
 	int64_t stopped_ns;
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/message.h"
-#include "trace/filter.h"
+#include "trace/selection.h"
 #include "waits/why_chain.h"
 #include "waits/why_choice.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "trace/calls.h"
 #include "trace/states.h"
 
@@ -120,7 +121,7 @@ static void add_doing(struct doings *doings, struct map *place_of, const struct 
 	}
 	doing = &doings->doing[*known - 1];
 	doing->nr++;
-	doing->ns += ns;
+	units_add(&doing->ns, ns);
 	if (ns > doing->longest_ns) {
 		doing->longest_ns = ns;
 		doing->longest = stretch;
@@ -150,11 +151,11 @@ static struct doings add_up(struct why_chain *why, const struct waiter *thread, 
 
 		if (ns == 0)
 			continue;
-		doings.rest_ns -= ns;
+		units_add(&doings.rest_ns, -ns);
 		if (at->object)
 			add_doing(&doings, &place_of, at, ns);
 		else
-			doings.unknown_ns += ns;
+			units_add(&doings.unknown_ns, ns);
 	}
 	map_free(&place_of);
 	if (doings.nr > 0)
@@ -297,7 +298,7 @@ static void print_other_holds(const struct why_chain *why, const struct shares *
 	int64_t ns = -printed_ns;
 
 	for (unsigned int i = 0; i < shares->nr; i++)
-		ns += shares->share[i].ns;
+		units_add(&ns, shares->share[i].ns);
 	if (shares->nr_turns > nr_printed)
 		why_line(&why->to, depth, "It was held in %s more, %s all together.",
 			 turns_words(shares->nr_turns - nr_printed).text, why_duration(ns).text);
@@ -338,7 +339,7 @@ static void print_each_hold(struct why_chain *why, const struct wait *wait, cons
 		if (kept->hold[i].hold.thread == wait->thread || ns == 0 || ns * SMALL_PART < part_length(part))
 			continue;
 		nr_printed++;
-		printed_ns += ns;
+		units_add(&printed_ns, ns);
 		print_hold(why, wait, &kept->hold[i], part, depth);
 	}
 	print_other_holds(why, shares, nr_printed, printed_ns, depth);
@@ -378,8 +379,12 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 {
 	const struct signal *before = &is->wait.before;
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
-	bool is_private = why->has_processes && !is->wait.object->is_shared;
-	bool is_sure = !*why->doubt.text && !is_private;
+	/*
+	 * Also of an object whose place is known: another process may have ended before the recorder found the place
+	 * of its object.
+	 */
+	bool may_be_shared = why->has_processes;
+	bool is_sure = !*why->doubt.text && !may_be_shared;
 
 	if (before->nr == 0)
 		why_line(&why->to, depth,
@@ -394,7 +399,7 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 				   "; there was no later signal.");
 	if (*why->doubt.text)
 		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
-	if (is_private)
+	if (may_be_shared)
 		why_line(&why->to, depth, "If the object is in shared memory, a signal by another process may have another "
 					  "name in this trace.");
 	if (before->nr > 0 && is_lost)

@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 #include "base/message.h"
-#include "trace/filter.h"
+#include "base/units.h"
+#include "trace/selection.h"
 #include "waits/wait_history.h"
 
 struct chooser {
@@ -109,7 +110,7 @@ static void add_cost(struct chooser *chooser, const struct wait *wait)
 	}
 	if (cost->is.nr++ == 0 || wait_history_is_longer(wait, &cost->is.longest))
 		cost->is.longest = *wait;
-	cost->is.ns += wait->end_ns - wait->begin_ns;
+	units_add(&cost->is.ns, wait->end_ns - wait->begin_ns);
 }
 
 static void find_time(struct chooser *chooser)

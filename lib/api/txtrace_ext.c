@@ -25,6 +25,22 @@ PX_EXPORT int txtrace_attr_getrings(const trace_attr_t *restrict attr,
 	return 0;
 }
 
+PX_EXPORT int txtrace_attr_setgrowth(trace_attr_t *attr, int grows)
+{
+	if (!px_attr_is_valid(px_attr_of(attr)) || (grows != 0 && grows != 1))
+		return EINVAL;
+	px_attr_of(attr)->grows = grows == 1;
+	return 0;
+}
+
+PX_EXPORT int txtrace_attr_getgrowth(const trace_attr_t *restrict attr, int *restrict grows)
+{
+	if (!px_attr_is_valid(px_attr_to_read(attr)) || !grows)
+		return EINVAL;
+	*grows = (int)px_attr_to_read(attr)->grows;
+	return 0;
+}
+
 PX_EXPORT int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss)
 {
 	struct px_handle handle;

@@ -301,10 +301,9 @@ static const char *word_for(uint32_t type)
 		return "heap";
 	case PX_TXTB_FILE:
 		return "file";
-	case PX_TXTB_TCP_SOCKET:
-		return "TCP socket";
+	case PX_TXTB_TCP_SOCKET: /* any stream socket: ThreadX has no type for those of other families */
 	case PX_TXTB_UDP_SOCKET:
-		return "UDP socket";
+		return "socket";
 	default:
 		return "object";
 	}

@@ -37,7 +37,7 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 	if (found)
 		return found;
 	found = px_call_objects_add(all->objects, PX_TXTB_THREAD, handle);
-	if (!px_threads_find(all->threads, handle, &found->object) ||
+	if (!px_threadmap_find(all->threads, handle, &found->object) ||
 	    found->object.type != PX_TXTB_THREAD) {
 		found->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
 		snprintf(found->object.name, sizeof(found->object.name), "unknown thread %x",
@@ -66,29 +66,13 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 		return self;
 	self->is_known = true;
 	to->changed = record->context;
-	if (px_threads_find(all->threads, record->context, &known) && known.type == PX_TXTB_THREAD)
+	if (px_threadmap_find(all->threads, record->context, &known) &&
+	    known.type == PX_TXTB_THREAD)
 		self->object = known;
 	self->object.pid = record->pid;
 	self->object.thread = self->address = record->thread;
 	bind_thread(all, self);
 	return self;
-}
-
-/*
- * Find the handle of a thread that is in the thread table, although the translator has not read a
- * record of it.  Return 0 if there is none.
- */
-static uint32_t find_tid(const struct px_threads *threads, uint32_t pid, uint32_t tid)
-{
-	uint64_t next = px_load_acquire(&threads->next);
-	uint64_t oldest = next > PX_THREADS_MAX ? next - PX_THREADS_MAX : 0;
-	struct px_object object;
-
-	for (uint64_t serial = next; serial-- > oldest;)
-		if (px_threads_get(threads, serial, &object) && object.type == PX_TXTB_THREAD &&
-		    object.pid == pid && object.tid == tid)
-			return object.handle;
-	return 0;
 }
 
 uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid)
@@ -99,7 +83,7 @@ uint32_t px_resolve_with_tid(struct px_resolve *all, uint32_t pid, uint32_t tid)
 
 	if (!tid || thread)
 		return tid ? thread->object.handle : 0;
-	handle = find_tid(all->threads, pid, tid);
+	handle = px_threadmap_find_tid(all->threads, pid, tid);
 	return handle ? handle : PX_NO_THREAD;
 }
 
@@ -280,6 +264,30 @@ static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_c
 	return new_object(all, call, type, &key, has_text);
 }
 
+/*
+ * The object of a call that opens a path.  If the call waits, the object begins with the wait, under the number that no
+ * descriptor has.  At the end of the wait, it gets its descriptor.
+ */
+static struct px_call_object *begin_opened(struct px_resolve *all, const struct px_call_read *call)
+{
+	const struct px_call_object_wait *wait = &call->self->wait;
+	int64_t fd = call->first.of_fd.fd >= 0 ? call->first.of_fd.fd : call->first.of_fd.result;
+	enum px_txtb_object_type type = (enum px_txtb_object_type)call->facts->object;
+	struct px_call_object *object = NULL;
+	struct px_key key = fd_key(call, -1);
+
+	if (call->begins)
+		return new_object(all, call, type, &key, true);
+	if (call->ends && call->self->is_suspended && wait->call == (uint32_t)call->call)
+		object = px_call_objects_of(all->objects, wait->object);
+	if (!object || call->has_failed || fd < 0 || fd > INT32_MAX)
+		return call->has_failed ? object : begin_fd(all, call, type, fd);
+	key = fd_key(call, (int)fd);
+	px_call_objects_unbind(all->objects, &key);
+	px_call_objects_bind(all->objects, &key, object);
+	return object;
+}
+
 static enum px_txtb_object_type type_of_socket(uint32_t value)
 {
 	uint32_t type = value & SOCKET_TYPE_MASK;
@@ -321,6 +329,8 @@ static void find_by_fd(struct px_resolve *all, struct px_call_read *call)
 	switch (call->call) {
 	case PX_CALL_open:
 	case PX_CALL_fopen:
+		call->object = begin_opened(all, call);
+		return;
 	case PX_CALL_mq_open:
 	case PX_CALL_epoll_create:
 		if (!call->has_failed)

@@ -15,11 +15,11 @@
 
 #include "calls/call.h"
 #include "calls/objects.h"
-#include "event/threads.h"
+#include "event/threadmap.h"
 
 /* Initialise with {threads, px_call_objects_make()}.  The caller frees the objects. */
 struct px_resolve {
-	const struct px_threads *threads; /* the threads to which the contexts of events refer */
+	const struct px_threadmap *threads; /* the threads to which the contexts of events refer */
 	struct px_call_objects *objects;
 	bool has_ending;
 	/* px_resolve_forget() unbinds this key; until then, a log can find the object by it. */

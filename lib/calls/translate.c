@@ -15,7 +15,7 @@ struct px_translator {
 	struct px_wakers waits;
 };
 
-struct px_translator *px_translator_make(const struct px_threads *threads)
+struct px_translator *px_translator_make(const struct px_threadmap *threads)
 {
 	struct px_translator *made = calloc(1, sizeof(*made));
 

@@ -37,7 +37,7 @@
 
 #include "calls/entries.h"
 #include "calls/objects.h"
-#include "event/threads.h"
+#include "event/threadmap.h"
 #include "ring/record.h"
 
 struct px_translator;
@@ -45,7 +45,7 @@ struct px_translator;
 /*
  * Make a translator.  The translator finds the thread of each event in `threads`.  Return NULL if there is no memory.
  */
-struct px_translator *px_translator_make(const struct px_threads *threads);
+struct px_translator *px_translator_make(const struct px_threadmap *threads);
 void px_translator_free(struct px_translator *translator);
 
 /* Translate a record with length bytes of data into entries. */

@@ -40,9 +40,20 @@ struct px_attr {
 	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
-	uint32_t inherited;   /* 1: the stream also traces children of its target; 0: it does not */
+	/* Older logs have `inherited` in 32 bits, and `grows` is 0 in them. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	uint16_t grows, inherited;
+#else
+	uint16_t inherited; /* 1: the stream also traces children of its target; 0: it does not */
+	uint16_t grows;	    /* 1: rings get their memory when they need it */
+#endif
 	uint32_t nr_rings;    /* 0: one ring for each CPU, and a shared ring if threads need one */
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
+
+/* Each log has these attributes in its header, and a log with another size of them cannot be read. */
+_Static_assert(sizeof(struct px_attr) == 8 + 2 * (PX_TRACE_NAME_MAX + 1) +
+						 2 * sizeof(struct timespec) + 3 * 8 + 4 * 4,
+	       "all logs have attributes of this size");
 
 /* Set the defaults.  This cannot fail (INIT-5). */
 void px_attr_init(struct px_attr *attr);

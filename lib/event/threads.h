@@ -18,7 +18,7 @@
 #include "base/atomic.h"
 #include "txtb/txtb.h"
 
-#define PX_THREADS_MAX 1024
+#define PX_THREADS_MAX 4096
 #define PX_OBJECT_NAME_SIZE 64
 
 /*

@@ -24,6 +24,9 @@ struct logreader {
 	uint64_t nr_read;  /* events since the log was opened or rewound */
 	uint64_t nr_before; /* events of the commit that come before the first event then */
 	uint64_t nr_missed; /* events missed before the log was cleared */
+	uint64_t last_ns;   /* time of the last event; valid if nr_read > 0 */
+	/* Of the gap in front of the next entry: what to report now. */
+	enum { GAP_NONE, GAP_OVERFLOW, GAP_RESUME } gap;
 	struct px_archive_window window;
 	struct px_log_name *names;
 	uint32_t nr_names;
@@ -74,6 +77,7 @@ static void take(struct logreader *reader, uint64_t i, void *data, size_t capaci
 
 	describe(reader, packed, &reader->window.entries[i], report);
 	reader->nr_read++;
+	reader->last_ns = packed->time_ns;
 	report->copied = report->length < capacity ? report->length : capacity;
 	first = report->copied < PX_RECORD_FIRST_BYTES ? report->copied : PX_RECORD_FIRST_BYTES;
 	if (first > 0)
@@ -103,6 +107,31 @@ static void count_missing(struct logreader *reader)
 						  reader->nr_before - reader->nr_read;
 }
 
+/*
+ * The log has no entries from the position to window.position: go there.  In a whole log this is the unused end of a
+ * volume.  But if the writer has overwritten entries that this reader has not read, or the file is damaged, events are
+ * missing here.  Report this gap as an overflow, unless it comes before the first event: then the trace begins later.
+ */
+static void skip_gap(struct logreader *reader)
+{
+	bool is_lost = reader->position < reader->file.commit.first || reader->file.takes_damaged;
+
+	reader->position = reader->window.position;
+	if (is_lost && reader->nr_read > 0 && reader->gap == GAP_NONE)
+		reader->gap = GAP_OVERFLOW;
+}
+
+static void make_mark(struct logreader *reader, uint64_t next_ns, struct px_report *report)
+{
+	bool is_begin = reader->gap == GAP_OVERFLOW;
+
+	memset(report, 0, sizeof(*report));
+	report->record.id = is_begin ? PX_EVENT_OVERFLOW : PX_EVENT_RESUME;
+	report->record.pid = reader->file.header.target_pid;
+	report->time_ns = is_begin ? reader->last_ns : next_ns;
+	reader->gap = is_begin ? GAP_RESUME : GAP_NONE;
+}
+
 static enum px_next log_next(struct px_archive *archive, void *data, size_t capacity,
 			     struct px_report *report)
 {
@@ -111,10 +140,14 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 	while (ensure_window(reader, reader->position)) {
 		uint64_t i;
 
-		if (reader->position < reader->window.position)
-			reader->position = reader->window.position;
+		if (px_unlikely(reader->position < reader->window.position))
+			skip_gap(reader);
 		i = reader->position - reader->window.position;
 		if (px_likely(reader->window.packed[i].is_event)) {
+			if (px_unlikely(reader->gap != GAP_NONE)) {
+				make_mark(reader, reader->window.packed[i].time_ns, report);
+				return PX_NEXT_EVENT;
+			}
 			take(reader, i, data, capacity, report);
 			return PX_NEXT_EVENT;
 		}
@@ -201,6 +234,7 @@ static void log_rewind(struct px_archive *archive)
 
 	reader->position = reader->file.commit.first;
 	reader->nr_read = 0;
+	reader->gap = GAP_NONE;
 	archive->info.nr_missing = reader->nr_missed;
 }
 

@@ -22,7 +22,7 @@ void px_log_describe(const struct px_log *log, uint32_t handle, struct px_log_ob
 		strcpy(to->object.name, PX_IDLE_THREAD_NAME);
 		return;
 	}
-	if (px_threads_find(log->threads, handle, &to->object) &&
+	if (px_threadmap_find(log->threads, handle, &to->object) &&
 	    to->object.type == PX_TXTB_THREAD)
 		return;
 	to->object = (struct px_object){.handle = handle, .type = PX_TXTB_THREAD};
@@ -34,6 +34,7 @@ void px_log_describe_context(const struct px_log *log, struct px_log_volume *vol
 {
 	px_log_describe(log, context->handle, &context->known);
 	px_log_tell_apart(log, volume, context);
+	px_log_list_change(volume, context);
 	context->is_dirty = true;
 	context->chapter = 0;
 }

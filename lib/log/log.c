@@ -65,7 +65,7 @@ static void reset_frames(struct px_log *log)
 	log->next_link = log->layout.header + offsetof(struct px_log_header, next_volume);
 }
 
-int px_log_allocate(struct px_log *log)
+int px_log_allocate(struct px_log *log, const struct px_threads *threads)
 {
 	size_t max_data = log->header.attr.max_data_size > PX_SYSTEM_EVENT_BYTES ?
 				  log->header.attr.max_data_size :
@@ -78,8 +78,10 @@ int px_log_allocate(struct px_log *log)
 	log->volumes = px_log_make_volumes(&log->header, log->loops ? log->header.nr_volumes : 1);
 	log->parts_max = log->loops ? log->header.nr_volumes * PX_LOG_PARTS_EACH : 1;
 	log->parts = calloc(log->parts_max, sizeof(*log->parts));
-	if (!log->entries || !log->pack || !log->volumes || !log->parts)
+	log->threads = px_threadmap_make(threads);
+	if (!log->entries || !log->pack || !log->volumes || !log->parts || !log->threads)
 		return ENOMEM;
+	px_threadmap_collect(log->threads);
 	px_log_reset_volume(log, &log->volumes[0]);
 	reset_frames(log);
 	log->commit_at = log->layout.commit;
@@ -129,7 +131,6 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return ENOMEM;
-	made->threads = setup->threads;
 	made->view = setup->view;
 	made->from = setup->from;
 	made->checkpoint_file = setup->checkpoint_file;
@@ -141,7 +142,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 		return error;
 	}
 	fill_header(made, setup);
-	error = px_log_allocate(made);
+	error = px_log_allocate(made, setup->threads);
 	if (!error)
 		error = begin(made, state);
 	if (error) {
@@ -162,6 +163,7 @@ void px_log_free(struct px_log *log)
 	px_log_free_volumes(log->volumes);
 	free(log->parts);
 	px_translator_free(log->translator);
+	px_threadmap_free(log->threads);
 	free(log);
 }
 
@@ -203,9 +205,15 @@ int px_log_empty(struct px_log *log)
 	return error ? error : px_log_empty_file(log);
 }
 
+void px_log_collect_threads(struct px_log *log)
+{
+	px_threadmap_collect(log->threads);
+}
+
 int px_log_write(struct px_log *log, const struct px_log_state *state)
 {
 	PX_TESTPOINT("log.write.begin");
+	px_log_collect_threads(log);
 	px_log_stage_stop(log);
 	return px_log_write_stage(log, state);
 }

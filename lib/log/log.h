@@ -138,6 +138,12 @@ void px_log_append_stop(struct px_log *log);
 void px_log_count_lost(struct px_log *log);
 
 /*
+ * Copy the threads that have been added to the table of the stream since the last call or the last write.  A table keeps
+ * the newest threads only, so call this often enough while many threads come and go.
+ */
+void px_log_collect_threads(struct px_log *log);
+
+/*
  * Write the staged events, and commit them.  Return 0, or the error of the first write that failed.  After an error,
  * all staged events are lost.
  */

@@ -22,6 +22,7 @@
 #define PX_LOG_LOG_PRIVATE_H
 
 #include "calls/translate.h"
+#include "event/threadmap.h"
 #include "log/format.h"
 #include "log/log.h"
 #include "log/pack.h"
@@ -37,6 +38,7 @@ struct px_log_context {
 	uint32_t handle; /* 0: the slot is free */
 	bool is_dirty;	 /* the object is not in the file yet */
 	bool is_stale;	 /* the file has another object in this slot */
+	bool is_listed;	 /* the slot is in the list of changed slots */
 	uint16_t next;	 /* slot + 1 of the next context in the same bucket; 0: none */
 	uint32_t same;	 /* number among the threads with this name in the image; 0: the only one, or the first */
 	/* Position of the last entry that has this context, or whose call names it. */
@@ -77,6 +79,9 @@ struct px_log_volume {
 	/* Index: object slot, counted from the first slot of event types. */
 	unsigned int *type;
 	uint32_t types_written;
+	/* The object slots that the next write must write: those with is_dirty or is_stale. */
+	uint16_t *changed;
+	uint32_t nr_changed;
 };
 
 /* One or several chapters of a LOOP log, which the log discards together. */
@@ -107,7 +112,7 @@ struct px_log {
 	struct px_log_commit commit; /* the commit in the file */
 	const struct px_view *view;  /* gives the wrapper statistics; NULL: none */
 	struct px_archive *from;     /* the log of which this one is a copy; or NULL */
-	const struct px_threads *threads;
+	struct px_threadmap *threads;
 	const struct px_typelist *types;
 	struct px_translator *translator; /* NULL before the first call */
 	const struct px_namer *namer;
@@ -217,6 +222,9 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 
 /* Replace the handle of this object slot. */
 void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
+
+/* Note that the next write must write this object slot, because is_dirty or is_stale becomes true. */
+void px_log_list_change(struct px_log_volume *volume, struct px_log_context *context);
 
 /*
  * Give a thread a name of its own in the image: a process that becomes the same program by exec is another thread, with
@@ -345,6 +353,6 @@ void px_log_stage_stop(struct px_log *log);
 /* log.c */
 
 /* Allocate the memory that a log with this header needs.  Return 0 or ENOMEM. */
-int px_log_allocate(struct px_log *log);
+int px_log_allocate(struct px_log *log, const struct px_threads *threads);
 
 #endif

@@ -36,14 +36,17 @@ static void load_context(const struct px_log *log, struct px_log_volume *volume,
 	bool is_thread = i < PX_LOG_SLOT_FIRST + log->header.nr_thread_slots;
 	struct px_object *object = &context->known.object;
 
-	context->is_stale = shown->type != PX_TXTB_UNUSED;
 	if (shown->handle == 0 || shown->type == PX_TXTB_UNUSED ||
 	    shown->type >= PX_TXTB_EVENT_TYPE || (shown->type == PX_TXTB_THREAD) != is_thread ||
 	    px_log_find_context(volume, shown->handle) ||
-	    (shown->handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE))
+	    (shown->handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE)) {
+		if (shown->type != PX_TXTB_UNUSED) {
+			px_log_list_change(volume, context);
+			context->is_stale = true;
+		}
 		return;
+	}
 	px_log_enter_context(volume, i, shown->handle);
-	context->is_stale = false;
 	*object = (struct px_object){.handle = shown->handle, .type = shown->type};
 	object->priority = (shown->priority_high & 3u) << 8 | shown->priority_low;
 	memcpy(object->name, shown->name, sizeof(shown->name));
@@ -90,7 +93,9 @@ static void load_definitions(struct px_log *log, struct px_archive_source *sourc
 	uint64_t nr_volumes = log->loops ? log->nr_begun : 1;
 	struct px_log_object object;
 
-	for (uint32_t i = 0; source->kind->object(source, i, &object); i++)
+	for (uint32_t i = 0; source->kind->object(source, i, &object); i++) {
+		if (object.object.type == PX_TXTB_THREAD)
+			px_threadmap_add(log->threads, &object.object);
 		for (uint64_t k = 0; k < nr_volumes; k++) {
 			struct px_log_context *context =
 				px_log_find_context(&log->volumes[k], object.object.handle);
@@ -100,6 +105,7 @@ static void load_definitions(struct px_log *log, struct px_archive_source *sourc
 			context->known = object;
 			px_log_tell_apart(log, &log->volumes[k], context);
 		}
+	}
 }
 
 /* The entries of a LOOP log. */
@@ -346,9 +352,9 @@ static int undo_clear(struct px_log *log)
 	return error;
 }
 
-static int load(struct px_log *log)
+static int load(struct px_log *log, const struct px_threads *threads)
 {
-	int error = px_log_allocate(log);
+	int error = px_log_allocate(log, threads);
 
 	if (error)
 		return error;
@@ -385,13 +391,12 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log)
 	made->header = *left->header;
 	made->layout = *left->layout;
 	made->commit = *left->commit;
-	made->threads = left->threads;
 	made->types = left->types;
 	made->view = left->view;
 	made->checkpoint_file = left->checkpoint_file;
 	made->loops = made->header.policy == PX_POLICY_LOOP;
 	made->capacity = (uint64_t)made->header.nr_entries * made->header.nr_volumes;
-	error = load(made);
+	error = load(made, left->threads);
 	if (error) {
 		px_log_free(made);
 		return error;

@@ -270,6 +270,11 @@ PX_INLINE void get_data(struct input *in, struct site *site, const struct px_txt
 		to->more = get_bytes(in, to->length - FIRST_BYTES);
 }
 
+void px_unpack_skip(struct px_unpack *unpack)
+{
+	unpack->is_broken = true;
+}
+
 uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *frame, const void *body,
 			 const struct px_txtb_entry *entries, uint32_t tick_ns,
 			 struct px_unpacked *to)

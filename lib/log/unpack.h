@@ -59,6 +59,9 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 			 const struct px_txtb_entry *entries, uint32_t tick_ns,
 			 struct px_unpacked *to);
 
+/* A frame is missing before the next one: treat the later frames of its chapter as damaged. */
+void px_unpack_skip(struct px_unpack *unpack);
+
 /*
  * Return the newest definition of the object with this handle, in the frames of the chapter that were unpacked so far.
  * Return NULL if there is none.

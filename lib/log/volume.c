@@ -10,8 +10,9 @@ struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, ui
 	uint32_t nr_contexts = px_log_nr_objects(header) - header->nr_type_slots;
 	size_t contexts = nr_contexts * sizeof(struct px_log_context);
 	size_t types = header->nr_type_slots * sizeof(unsigned int);
+	size_t changed = nr_contexts * sizeof(uint16_t);
 	struct px_log_volume *volumes = calloc(nr, sizeof(*volumes));
-	char *arrays = calloc(nr, contexts + types);
+	char *arrays = calloc(nr, contexts + types + changed);
 
 	if (!volumes || !arrays) {
 		free(volumes);
@@ -21,6 +22,7 @@ struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, ui
 	for (uint32_t i = 0; i < nr; i++) {
 		volumes[i].context = (void *)(arrays + i * contexts);
 		volumes[i].type = (void *)(arrays + nr * contexts + i * types);
+		volumes[i].changed = (void *)(arrays + nr * (contexts + types) + i * changed);
 	}
 	return volumes;
 }
@@ -39,12 +41,15 @@ void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
 	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
 	struct px_log_context *context = volume->context;
 	unsigned int *type = volume->type;
+	uint16_t *changed = volume->changed;
 
 	memset(volume, 0, sizeof(*volume));
 	memset(context, 0, nr_contexts * sizeof(*context));
 	volume->context = context;
 	volume->type = type;
+	volume->changed = changed;
 	volume->is_begun = true;
+	px_log_list_change(volume, &context[0]);
 	context[0].is_dirty = true;
 	context[0].known.object = (struct px_object){.handle = PX_NO_THREAD,
 						     .type = PX_TXTB_THREAD,
@@ -83,6 +88,14 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 	from = bucket_of(volume, handle);
 	context->next = *from;
 	*from = (uint16_t)(slot + 1);
+}
+
+void px_log_list_change(struct px_log_volume *volume, struct px_log_context *context)
+{
+	if (context->is_listed)
+		return;
+	context->is_listed = true;
+	volume->changed[volume->nr_changed++] = (uint16_t)(context - volume->context);
 }
 
 void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,

@@ -72,30 +72,42 @@ static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
 	return px_log_write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
 }
 
+/* There are thousands of object slots, and most writes change none of them. */
 static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint64_t offset)
 {
 	static const struct px_txtb_object unused;
-	uint32_t count = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
+	uint32_t nr_left = 0;
 	int error = 0;
 
 	/* A thread may have moved to another object slot.  Clear the old slot, so that the thread is not in both. */
-	for (uint32_t i = 0; !error && i < count; i++) {
-		if (!volume->context[i].is_stale)
+	for (uint32_t i = 0; !error && i < volume->nr_changed; i++) {
+		uint32_t slot = volume->changed[i];
+
+		if (!volume->context[slot].is_stale)
 			continue;
 		error = px_log_write_all(log, &unused, sizeof(unused),
-					 offset + px_txtb_entries_offset(i));
-		volume->context[i].is_stale = error != 0;
+					 offset + px_txtb_entries_offset(slot));
+		volume->context[slot].is_stale = error != 0;
 	}
-	for (uint32_t i = 0; !error && i < count; i++) {
-		struct px_log_context *context = &volume->context[i];
+	for (uint32_t i = 0; !error && i < volume->nr_changed; i++) {
+		uint32_t slot = volume->changed[i];
+		struct px_log_context *context = &volume->context[slot];
 		struct px_object shown;
 
 		if (!context->is_dirty)
 			continue;
 		shown = px_log_shown_object(context);
-		error = write_object(log, offset, i, &shown);
+		error = write_object(log, offset, slot, &shown);
 		context->is_dirty = error != 0;
 	}
+	for (uint32_t i = 0; i < volume->nr_changed; i++) {
+		struct px_log_context *context = &volume->context[volume->changed[i]];
+
+		context->is_listed = context->is_dirty || context->is_stale;
+		if (context->is_listed)
+			volume->changed[nr_left++] = volume->changed[i];
+	}
+	volume->nr_changed = nr_left;
 	return error;
 }
 

@@ -17,8 +17,12 @@
  * If there is no more memory, the ring has no room, and the stream stops automatically.  The controller tries again
  * before it starts the stream (flush.c).
  *
- * Only a stream that a process makes for itself alone, with a log, can grow (create.c).  It must be bounded, and other
- * processes must not attach it while it lives.  A process that completes its log allocates the rest first (orphan.c).
+ * Only a bounded stream with a log can grow, in a file of the user (create.c).  There are two kinds:
+ *
+ *	PX_GROWS_ALONE	a process made the stream for itself, and no other process attaches it while it lives.  A
+ *			process that completes its log allocates the rest first (orphan.c)
+ *	PX_GROWS_SHARED	the stream has very large rings (txtrace_attr_setgrowth()), of which most programs use only a
+ *			small part.  Its controller also allocates memory, ahead of the writers, so that they seldom do
  */
 #ifndef PX_RING_GROWTH_H
 #define PX_RING_GROWTH_H
@@ -26,6 +30,8 @@
 #include <stdbool.h>
 
 #include "ring/segment.h"
+
+enum px_grows { PX_GROWS_NOT, PX_GROWS_ALONE, PX_GROWS_SHARED };
 
 /* If this is set, the streams of this process grow where that is possible. */
 extern bool px_growth_is_wanted __attribute__((visibility("hidden")));
@@ -38,10 +44,11 @@ bool px_growth_can_begin(const struct px_geometry *geometry);
  * Return false if this is impossible: there is no memory, or the kernel is older than 5.14 and cannot allocate memory
  * without SIGBUS.
  */
-bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry);
+bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry,
+			enum px_grows kind);
 
-/* Make all rings partial.  Call this when the reader is initialised, and before the stream is published. */
-void px_growth_begin(struct px_view *view);
+/* Make all rings partial, in a stream of this kind.  Call this when the reader is initialised, and before the stream is published. */
+void px_growth_begin(struct px_view *view, enum px_grows kind);
 
 /* Return true if the ring has no memory for some of its slots. */
 PX_INLINE bool px_growth_is_partial(const struct px_view *view, const struct px_ring_control *control)
@@ -55,6 +62,21 @@ PX_INLINE bool px_growth_is_partial(const struct px_view *view, const struct px_
  */
 bool px_growth_make_room(const struct px_view *view, struct px_ring_control *control, uint32_t n,
 			 uint64_t limit);
+
+/*
+ * If a ring has used half of its memory, allocate its next part.  For the controller: if it calls this often enough, the
+ * writers always have memory.
+ */
+void px_growth_keep_ahead(const struct px_view *view);
+
+/* Return true if all slots that are reserved have memory. */
+bool px_growth_has_memory(const struct px_view *view);
+
+/*
+ * After an automatic stop: let each partial ring have room for many events.  Return false if there is not enough memory.
+ * The rings of a stream of one process get all their memory.
+ */
+bool px_growth_make_room_everywhere(const struct px_view *view);
 
 /* Allocate the rest of all rings.  Return false if there is not enough memory. */
 bool px_growth_finish(const struct px_view *view);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ring/growth.h"
+#include "ring/wakeup.h"
 
 /* Slots that user events may not use: room for START with its marks, FILTER, FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
@@ -196,7 +197,10 @@ void px_view_auto_stop(const struct px_view *view, uint64_t state)
 	}
 }
 
-/* Store the type, which is in the first word, last: readers of the image skip an object with type 0. */
+/*
+ * Store the type, which is in the first word, last: readers of the image skip an object with type 0.  A reader that loads
+ * the words in another order (memcpy(), cp) can get the type without the whole name.
+ */
 static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_object *object)
 {
 	uint32_t words[sizeof(*object) / sizeof(uint32_t)];
@@ -230,8 +234,13 @@ static void publish(const struct px_view *view, uint64_t slot, enum px_txtb_obje
 
 void px_view_add_thread(const struct px_view *view, const struct px_object *object)
 {
-	publish(view, px_threads_add(&view->segment->threads, object), PX_TXTB_THREAD,
-		object->handle, object->priority, object->name);
+	uint64_t serial = px_threads_add(&view->segment->threads, object);
+
+	publish(view, serial, PX_TXTB_THREAD, object->handle, object->priority, object->name);
+	/* The flush thread copies the threads before they leave the table (threadmap.h). */
+	if (serial % (PX_THREADS_MAX / 4) == 0 &&
+	    px_read_once(&view->segment->waiting) == PX_WAITING_HALF)
+		px_wakeup_wake(&view->segment->waiting);
 }
 
 /* Each type has its own slot, so all threads that register a type write the same bytes there. */

@@ -6,6 +6,7 @@
 /* A writer is late if it reserved its slots more than LATE units after it read the counter.  A unit is about 100 ns. */
 #define LATE 100
 #define LATE_ATTEMPTS 3
+#define HELD_ATTEMPTS 16 /* as PX_EMIT_ATTEMPTS */
 
 bool px_ring_took_long(const struct px_view *view, const struct px_reservation *at)
 {
@@ -19,9 +20,11 @@ void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, 
 			struct px_claim *claim)
 {
 	enum px_clock_source source = (enum px_clock_source)view->rings.source;
+	struct px_inquiry inquiry = px_inquiry_of(tid, px_procfs_has);
+	int nr_late = 0, nr_held = 0;
 	bool is_late = true;
 
-	for (int i = 0; i < LATE_ATTEMPTS && is_late; i++) {
+	while (is_late && nr_late < LATE_ATTEMPTS && nr_held < HELD_ATTEMPTS) {
 		struct px_reservation later;
 
 		if (!px_ring_reserve(ring, n, limit, source, &later))
@@ -34,11 +37,14 @@ void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, 
 			px_ring_give_up(ring, later.position, 0);
 			px_write_once(&claim->position, at->position);
 			px_write_once(&claim->kept, NULL);
-			return;
+			is_late = true;
+			nr_held += !px_ring_make_way(ring, later.position, n, &inquiry);
+			continue;
 		}
 		PX_TESTPOINT("ring.later.claimed");
 		px_ring_give_up(ring, at->position, n);
 		px_write_once(&claim->kept, NULL);
 		*at = later;
+		nr_late++;
 	}
 }

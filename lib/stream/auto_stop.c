@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream/auto_stop.h"
 
+#include "ring/growth.h"
+
 #define UNDATED 1 /* value of last_stop_counter in the state UNDATED */
 
 static bool has_stop(const struct px_view *view, uint64_t state)
@@ -70,8 +72,10 @@ bool px_auto_stop_can_restart(const struct px_view *view, uint64_t state)
 		struct px_ring ring = px_rings_get(&view->rings, i);
 		uint64_t tail = px_load_acquire(&ring.control->tail);
 		uint64_t used = px_read_once(&ring.control->head) - tail;
+		bool can_grow = view->grows == PX_GROWS_SHARED && (int64_t)tail < 0;
 
-		if (used > view->limit / 2 || (used > 0 && used + margin > view->limit))
+		if ((used > view->limit / 2 && !can_grow) ||
+		    (used > 0 && used + margin > view->limit))
 			return false;
 	}
 	return true;

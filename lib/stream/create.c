@@ -84,19 +84,30 @@ struct request {
 	struct px_registry_of registrar; /* open until the stream has its slot */
 };
 
-/*
- * Create a segment that grows.  Return false if that is impossible: growth.h says which streams can grow.  Only a
- * bounded stream with a log has the policy FLUSH.
- */
-static bool create_growing(const struct px_stream *stream, const struct request *request,
-			   const struct px_geometry *geometry, struct px_mapping *mapping)
+/* Only a bounded stream with a log has the policy FLUSH. */
+static enum px_grows choose_growth(const struct request *request,
+				   const struct px_geometry *geometry)
 {
-	if (!px_growth_is_wanted || !request->is_self || request->attr->inherited ||
-	    request->attr->stream_policy != PX_POLICY_FLUSH || !px_growth_can_begin(geometry) ||
+	if (request->attr->stream_policy != PX_POLICY_FLUSH || request->registrar.is_remote ||
+	    !px_growth_can_begin(geometry))
+		return PX_GROWS_NOT;
+	if (request->attr->grows)
+		return PX_GROWS_SHARED;
+	return px_growth_is_wanted && request->is_self && !request->attr->inherited ?
+		       PX_GROWS_ALONE :
+		       PX_GROWS_NOT;
+}
+
+/* Create a segment that grows.  Return false if that is impossible: growth.h says which streams can grow. */
+static bool create_growing(const struct px_stream *stream, const struct request *request,
+			   const struct px_geometry *geometry, enum px_grows kind,
+			   struct px_mapping *mapping)
+{
+	if (kind == PX_GROWS_NOT ||
 	    px_registry_of_make_part(stream->index, &stream->slot, px_segment_size(geometry),
 				     PX_SEGMENT_RINGS_OFFSET, mapping) != 0)
 		return false;
-	if (px_growth_allocate(mapping, geometry))
+	if (px_growth_allocate(mapping, geometry, kind))
 		return true;
 	px_shm_unmap(mapping);
 	px_registry_of_unmake_segment(&request->registrar, stream->index, &stream->slot);
@@ -110,13 +121,17 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	bool bounded = attr->stream_policy != PX_POLICY_LOOP;
 	struct px_geometry geometry;
 	struct px_mapping mapping;
+	enum px_grows kind;
 	bool grows;
 	int error = 0;
 
 	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, 1))
 		return ENOMEM;
 	choose_rings(attr, request->clock->source, &geometry);
-	grows = create_growing(stream, request, &geometry, &mapping);
+	kind = choose_growth(request, &geometry);
+	grows = create_growing(stream, request, &geometry, kind, &mapping);
+	if (!grows && attr->grows)
+		return ENOTSUP;
 	while (!grows) {
 		error = px_registry_of_make_segment(&request->registrar, index, &stream->slot,
 						    px_segment_size(&geometry), &mapping);
@@ -128,7 +143,7 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 		return error;
 	px_segment_init(&mapping, &geometry, bounded, attr->max_data_size, request->clock->source,
 			px_clock_shift(request->clock->scale), &stream->view);
-	stream->view.grows = grows;
+	stream->view.grows = grows ? kind : PX_GROWS_NOT;
 	stream->view.segment->policy = attr->stream_policy;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
 	return 0;
@@ -147,6 +162,7 @@ static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint
 	stream->attr.stream_policy = attr->stream_policy;
 	stream->attr.stream_size = px_geometry_guarantee(&stream->view.geometry);
 	stream->attr.nr_rings = stream->view.geometry.nr_rings;
+	stream->attr.grows = attr->grows;
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 
@@ -195,7 +211,7 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 			px_types_shared_names(&stream->shared_names.number);
 		return error;
 	}
-	others = names_of_other_streams(request); /* look here first: see share_names() in trace/process.c */
+	others = names_of_other_streams(request); /* look here first: see px_process_share_names() */
 	if (!px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered))
 		return px_target_refusal(&request->target.id);
 	if (others != 0 && !has_entered)
@@ -256,7 +272,7 @@ static int create_parts(struct px_stream *stream, struct request *request)
 	stream->view.generation = slot->generation;
 	error = init_stream(stream, request);
 	if (!error && stream->view.grows)
-		px_growth_begin(&stream->view);
+		px_growth_begin(&stream->view, stream->view.grows);
 	slot->create_start = px_procfs_now();
 	if (!error)
 		error = px_registry_of_publish(&request->registrar, stream->index, slot);

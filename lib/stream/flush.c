@@ -2,30 +2,15 @@
 #include "stream/flush.h"
 
 #include <errno.h>
-#include <link.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/procfs.h"
 #include "base/sigxfsz.h"
-#include "registry/registry.h"
-#include "ring/growth.h"
 #include "ring/wakeup.h"
 #include "stream/handle.h"
-#include "trace/process.h"
 
-#define AGE_NS 1000000000     /* maximum age of an event that is not flushed */
-#define ROUND_NS (AGE_NS / 4) /* longest sleep of the thread, which then checks the age */
 #define PENDING_NS 50000
-#define PAUSES_MAX 40000      /* some seconds for all pauses together */
-#define STACK_BYTES (1 << 20) /* a namer may read debugging information, which needs a large stack */
-#define CREATE_ATTEMPTS 20
-#define NAP_NS 1000000
-#define MEMORY_NS 20000000 /* time between two attempts to get memory */
+#define PAUSES_MAX 40000 /* some seconds for all pauses together */
 
 /* One flush. */
 struct flush {
@@ -214,11 +199,7 @@ static bool run(struct flush *flush)
 	return is_open;
 }
 
-/*
- * The caller holds the lock.  Wait until no thread owns the log.  If the identifier was closed, unlock and return
- * false.
- */
-static bool wait_for_log(unsigned long id, struct px_stream *stream)
+bool px_flush_wait(unsigned long id, struct px_stream *stream)
 {
 	while (stream->logging.is_flushing)
 		if (!px_handle_wait(id))
@@ -232,7 +213,7 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 	struct flush flush = {.id = id, .stream = stream, .has_bound = true};
 	uint64_t counter, heads;
 
-	if (!wait_for_log(id, stream))
+	if (!px_flush_wait(id, stream))
 		return EINVAL;
 	logging->is_flushing = true;
 	if (px_log_ensure_descriptor(logging->log) == 0)
@@ -266,7 +247,7 @@ int px_flush_clear(unsigned long id, struct px_stream *stream)
 	struct px_sigxfsz signals;
 	int error;
 
-	if (!wait_for_log(id, stream))
+	if (!px_flush_wait(id, stream))
 		return EINVAL;
 	px_stream_clear(stream);
 	if (!logging->log) {
@@ -291,7 +272,7 @@ int px_flush_set_namer(unsigned long id, struct px_stream *stream, const struct 
 	struct px_logging *logging = &stream->logging;
 	bool has_log;
 
-	if (!wait_for_log(id, stream))
+	if (!px_flush_wait(id, stream))
 		return EINVAL;
 	logging->namer = *namer;
 	has_log = logging->log != NULL;
@@ -425,7 +406,7 @@ int px_flush_former(unsigned long id, struct px_stream *former)
 	enum px_log_room room;
 	bool is_open;
 
-	if (!stream || !wait_for_log(id, stream))
+	if (!stream || !px_flush_wait(id, stream))
 		return EINVAL;
 	stream->logging.is_flushing = true;
 	px_stream_copy_tables(stream, former);
@@ -442,209 +423,4 @@ int px_flush_former(unsigned long id, struct px_stream *former)
 	px_handle_wake(id);
 	px_handle_unlock(id);
 	return flush.error;
-}
-
-/* The thread. */
-
-/* FLUSHP-1: return true if an event has waited for AGE_NS.  So no event waits for ever. */
-static bool has_waited_long(struct px_stream *stream)
-{
-	struct px_logging *logging = &stream->logging;
-	uint64_t now;
-
-	if (px_view_heads(&stream->view) == logging->heads)
-		return false;
-	now = px_clock_monotonic_ns();
-	if (logging->waiting_ns == 0)
-		logging->waiting_ns = now;
-	return now - logging->waiting_ns >= AGE_NS;
-}
-
-/* Return true if the stream has stopped automatically, and no flush can start it, because a ring lacks memory. */
-static bool lacks_memory(const struct px_stream *stream)
-{
-	return px_state_of(px_load_acquire(&stream->view.segment->state)) == PX_STATE_AUTO_FULL &&
-	       !px_growth_finish(&stream->view);
-}
-
-/* Return true if a flush is due: by FLUSHP-5, or because events have waited long. */
-static bool is_due(struct px_stream *stream)
-{
-	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==
-		       PX_STATE_AUTO_FULL;
-
-	if (is_full || px_view_is_half_full(&stream->view, NULL))
-		return true;
-	return has_waited_long(stream);
-}
-
-static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *stream)
-{
-	uint32_t *waiting = px_stream_waiting(stream);
-
-	/* If the flag is still raised, do not raise it again, because each time costs a barrier on all CPUs. */
-	if (px_read_once(waiting) != PX_WAITING_HALF) {
-		px_stream_prepare_wait(stream, PX_WAITING_HALF);
-		if (is_due(stream))
-			return stream;
-	}
-	px_handle_leave(id);
-	px_wakeup_doze(waiting, PX_WAITING_HALF, ROUND_NS);
-	return px_handle_return(id);
-}
-
-/*
- * Return true if all threads of the program have ended.  Then only its first thread, which remains as a zombie, and
- * flush threads are left, and no thread can create another one.  Other copies of this library have flush threads, too:
- * the copy in the preloaded object, for example.  Each flush thread has its log, so there are at most as many flush
- * threads as logs.
- */
-static bool has_program_ended(void)
-{
-	const struct px_process_id us = px_process_id();
-	uint32_t nr, own, logs;
-	uint64_t before;
-
-	if (px_likely(!px_procfs_may_miss_first_thread()))
-		return false;
-	before = px_load_acquire(&px_gate.self.flush_threads);
-	nr = px_procfs_nr_threads();
-	/* If a flush thread has begun or ended in the meantime, do not compare the two numbers. */
-	if (nr == 0 || px_load_acquire(&px_gate.self.flush_threads) != before)
-		return false;
-	own = (uint32_t)before;
-	if (nr - 1 <= own)
-		return true;
-	logs = px_registry_count_logs(&us);
-	return logs > own && nr - 1 <= logs && !px_procfs_has_different_threads();
-}
-
-static bool is_check_due(uint64_t *last_ns)
-{
-	uint64_t now = px_clock_monotonic_ns();
-
-	if (now - *last_ns < ROUND_NS / 2)
-		return false;
-	*last_ns = now;
-	return true;
-}
-
-/*
- * All threads of the program have ended.  When the last flush thread returns, the C library calls exit(0) in it, as it
- * does in the last thread of any process.  Then the library's destructor completes the log.  So unblock the signals
- * that the program has not blocked.  If a thread has ended by a direct system call, the C library still counts it, and
- * does not call exit().  Then the process ends as by _exit(), with the exit status of its first thread.
- */
-static void end_as_last(const sigset_t *mask)
-{
-	int status = px_procfs_exit_status();
-
-	pthread_sigmask(SIG_SETMASK, mask, NULL);
-	if (status != 0)
-		syscall(SYS_exit, status);
-}
-
-static void flush_until_end(unsigned long id)
-{
-	uint64_t last_ns = px_clock_monotonic_ns();
-	struct px_stream *stream = px_handle_lock(id);
-
-	while (stream) {
-		/*
-		 * While another thread flushes, wait with the flag lowered.  If it were raised, each dropped event
-		 * would wake up this thread.
-		 */
-		if (!wait_for_log(id, stream))
-			return;
-		if (is_check_due(&last_ns) && has_program_ended()) {
-			sigset_t mask = stream->logging.mask;
-
-			px_handle_unlock(id);
-			end_as_last(&mask);
-			return;
-		}
-		if (px_unlikely(lacks_memory(stream)) && !has_waited_long(stream)) {
-			px_handle_leave(id);
-			/* do not raise the flag: each dropped event would wake up this thread */
-			px_wakeup_pause(MEMORY_NS);
-			stream = px_handle_return(id);
-			continue;
-		}
-		if (!is_due(stream)) {
-			stream = sleep_until_due(id, stream);
-			continue;
-		}
-		px_flush(id, stream, NULL);
-		stream = px_handle_lock(id);
-	}
-}
-
-static void *run_thread(void *argument)
-{
-	uint64_t *threads = &px_gate.self.flush_threads;
-
-	prctl(PR_SET_NAME, "posixtrace");
-	px_fetch_add(threads, UINT64_C(1) << 32 | 1);
-	flush_until_end((unsigned long)(uintptr_t)argument);
-	px_fetch_add(threads, UINT64_MAX);
-	return NULL;
-}
-
-static int add_tls(struct dl_phdr_info *info, size_t size, void *sum)
-{
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_TLS)
-			*(size_t *)sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
-	return 0;
-}
-
-/* The C library takes static TLS from the stack of a thread, and some programs have more than 1 MiB of static TLS. */
-static size_t static_tls_bytes(void)
-{
-	size_t sum = 0;
-
-	dl_iterate_phdr(add_tls, &sum);
-	return sum;
-}
-
-/*
- * While another thread is in exec, the kernel creates no thread and returns EAGAIN.  That exec may fail, so try
- * again.
- */
-static int create_thread(pthread_t *thread, const pthread_attr_t *attr, void *argument)
-{
-	static const struct timespec nap = {0, NAP_NS};
-	int error = EAGAIN;
-
-	for (int i = 0; error == EAGAIN && i < CREATE_ATTEMPTS; i++) {
-		if (i > 0)
-			nanosleep(&nap, NULL);
-		error = pthread_create(thread, attr, run_thread, argument);
-	}
-	return error;
-}
-
-int px_flush_start_thread(unsigned long id, struct px_stream *stream)
-{
-	sigset_t all, *before = &stream->logging.mask;
-	pthread_attr_t attr;
-	int error;
-
-	if (pthread_attr_init(&attr) != 0)
-		return ENOMEM;
-	pthread_attr_setstacksize(&attr, STACK_BYTES + static_tls_bytes());
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, before);
-	error = create_thread(&stream->logging.flusher, &attr, (void *)(uintptr_t)id);
-	pthread_sigmask(SIG_SETMASK, before, NULL);
-	pthread_attr_destroy(&attr);
-	stream->logging.has_flusher = error == 0;
-	return error ? ENOMEM : 0;
-}
-
-void px_flush_join_thread(struct px_stream *stream)
-{
-	if (stream->logging.has_flusher)
-		pthread_join(stream->logging.flusher, NULL);
 }

@@ -28,6 +28,12 @@
 int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller *caller);
 
 /*
+ * The caller holds the lock of id.  Wait until no thread owns the log.  If the identifier was closed, unlock and return
+ * false.
+ */
+bool px_flush_wait(unsigned long id, struct px_stream *stream);
+
+/*
  * Clear a stream, and its log if it has one.  The caller holds the lock of id.  This function releases the lock while
  * it empties the file, and returns with the lock released.  Return 0, an error of emptying the file, or EINVAL if the
  * identifier was closed before the clear.

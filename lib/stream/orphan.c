@@ -24,7 +24,8 @@ static int attach(const struct px_checkpoint_content *file, bool all, struct px_
 		return error;
 	if (!px_segment_view(&mapping, view) || view->rings.nr_rings != file->nr_rings)
 		error = EINVAL;
-	else if (all && !px_growth_finish(view))
+	else if (all && !(view->grows == PX_GROWS_SHARED && px_growth_has_memory(view)) &&
+		 !px_growth_finish(view))
 		error = ENOMEM;
 	if (error)
 		px_shm_unmap(&mapping);

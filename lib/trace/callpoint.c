@@ -83,7 +83,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 				 .data = data};
 	struct px_cpu cpu = px_emit_current_cpu();
 	const struct px_view *view;
-	struct px_running call;
+	struct px_claiming call;
 
 	px_emit_fill_identity(&event, address);
 	call = px_calls_enter(px_frame_here());

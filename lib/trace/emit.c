@@ -57,13 +57,13 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 void px_emit_nested(const struct px_self *self, uint64_t attached, struct px_event event, size_t length,
 		    struct px_cpu cpu, uintptr_t address)
 {
-	struct px_frame *frame = px_frame_enter(address);
+	struct px_claiming call = px_calls_enter_nested(address);
 	const uint32_t flags = event.flags;
 	const struct px_view *view;
 
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
 		px_emit_fill_length(&event, view, length, flags);
-		px_emit_any(view, &event, cpu, &frame->claim);
+		px_emit_any(view, &event, cpu, px_calls_claim(call));
 	}
-	px_frame_leave(frame);
+	px_calls_leave_nested(call);
 }

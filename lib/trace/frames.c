@@ -254,10 +254,40 @@ void px_calls_free_left(uintptr_t address)
 	errno = saved_errno;
 }
 
-/* If a call without a note is left, its claim stays until the thread ends. */
-struct px_frame *px_frame_enter(uintptr_t address)
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+static bool block_signals(uint64_t *before)
 {
+	uint64_t blocked = ~UINT64_C(0);
+
+	for (size_t i = 0; i < PX_ARRAY_SIZE(faults); i++)
+		blocked &= ~(UINT64_C(1) << (faults[i] - 1));
+	return syscall(SYS_rt_sigprocmask, SIG_BLOCK, &blocked, before, sizeof(blocked)) == 0;
+}
+
+/* Block signals before the call begins: a handler in between could leave it. */
+struct px_claiming px_calls_enter_nested(uintptr_t address)
+{
+	struct px_claiming call = {0};
+	int saved_errno = errno;
+
 	if (px_thread.word && px_read_once(px_thread.word) != 0)
 		px_calls_free_left(address);
-	return px_frame_take(address);
+	call.running.frame = px_frame_find(address);
+	if (call.running.frame)
+		return call;
+	call.has_blocked = !px_is_confined() && block_signals(&call.signals);
+	call.running.frame = px_frame_take(address);
+	errno = saved_errno;
+	return call;
+}
+
+void px_calls_leave_nested(struct px_claiming call)
+{
+	int saved_errno = errno;
+
+	px_frame_leave(call.running.frame);
+	if (call.has_blocked)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &call.signals, NULL, sizeof(call.signals));
+	errno = saved_errno;
 }

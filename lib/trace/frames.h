@@ -21,6 +21,12 @@
  *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
  *	F4  In all other cases, the older call counts as running.
  *
+ * There are notes for the first call and for PX_FRAMES nested ones.  A call that finds all of them in use could not be
+ * found again.  So it blocks signals, and no handler can leave it.  Therefore a thread never keeps more than
+ * PX_FRAMES + 1 claims of calls that were left.  The signals of a fault, as SIGSEGV, stay as they are: a program may
+ * handle the faults of the memory that it passes to posix_trace_event().  In a process that must make no system calls
+ * (confined.h), such a call blocks nothing.
+ *
  * It is worse to free the claim of a call that runs than to keep one that was left.  So these are the cases:
  *
  *	the older frame is on	what is known			what is done
@@ -62,18 +68,26 @@
 
 #include "trace/inside.h"
 
+/* A call that may claim slots. */
+struct px_claiming {
+	struct px_running running;
+	bool has_blocked; /* the call has blocked signals, because there was no note for it */
+	uint64_t signals; /* if so: the signals that were blocked before */
+};
+
 /* Begin any call, and free the claims of calls that were left.  address: px_frame_here() of the caller. */
-PX_INLINE struct px_running px_calls_enter(uintptr_t address);
-PX_INLINE void px_calls_leave(struct px_running call);
+PX_INLINE struct px_claiming px_calls_enter(uintptr_t address);
+PX_INLINE void px_calls_leave(struct px_claiming call);
 
 /* Return the note for the claim of this call. */
-PX_INLINE struct px_claim *px_calls_claim(struct px_running call)
+PX_INLINE struct px_claim *px_calls_claim(struct px_claiming call)
 {
-	return px_likely(call.word) ? &px_first_claim : &call.frame->claim;
+	return px_likely(call.running.word) ? &px_first_claim : &call.running.frame->claim;
 }
 
-/* Do the same as px_calls_enter() for a nested call.  The note is in use until px_frame_leave(). */
-PX_COLD struct px_frame *px_frame_enter(uintptr_t address);
+/* Do the same as px_calls_enter() for a nested call.  End the call with px_calls_leave_nested(). */
+PX_COLD struct px_claiming px_calls_enter_nested(uintptr_t address);
+PX_COLD void px_calls_leave_nested(struct px_claiming call);
 
 /* At the first event of the calling thread, note where its usual stack is.  The thread must be inside (inside.h). */
 void px_frames_note_stack(bool is_first_thread);
@@ -88,18 +102,21 @@ PX_INLINE void px_calls_tidy(void)
 		px_calls_free_left(px_frame_here());
 }
 
-PX_INLINE struct px_running px_calls_enter(uintptr_t address)
+PX_INLINE struct px_claiming px_calls_enter(uintptr_t address)
 {
-	struct px_running call = {px_calls_begin(address), NULL};
+	uintptr_t *word = px_calls_begin(address);
 
-	if (px_unlikely(!call.word))
-		call.frame = px_frame_enter(address);
-	return call;
+	if (px_unlikely(!word))
+		return px_calls_enter_nested(address);
+	return (struct px_claiming){.running.word = word};
 }
 
-PX_INLINE void px_calls_leave(struct px_running call)
+PX_INLINE void px_calls_leave(struct px_claiming call)
 {
-	px_inside_leave(call);
+	if (px_likely(call.running.word))
+		px_calls_end(call.running.word);
+	else
+		px_calls_leave_nested(call);
 }
 
 #endif

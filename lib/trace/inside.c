@@ -313,7 +313,7 @@ void px_inside_end_doubt(uintptr_t address)
 static struct px_frame no_note;
 
 /* Two threads that use this storage at once would take each other's calls for calls that were left. */
-struct px_frame *px_frame_take(uintptr_t address)
+struct px_frame *px_frame_find(uintptr_t address)
 {
 	struct px_inside *entry;
 
@@ -329,6 +329,15 @@ struct px_frame *px_frame_take(uintptr_t address)
 		px_fetch_or(&entry->word, (uintptr_t)1 << i);
 		return frame;
 	}
+	return NULL;
+}
+
+struct px_frame *px_frame_take(uintptr_t address)
+{
+	struct px_frame *frame = px_frame_find(address);
+
+	if (frame)
+		return frame;
 	px_inside_enter_unnoted();
 	return &no_note;
 }

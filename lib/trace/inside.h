@@ -87,18 +87,37 @@ struct px_inside {
 } __attribute__((aligned(PX_CACHE_LINE)));
 
 /*
+ * Replace 0 in the word by the address.  Return false if the word was not 0.  This is one instruction: a signal handler
+ * between a load and a store could leave a call of its own by siglongjmp(), and the store would remove the mark of that
+ * call.  Only this thread stores to its word, so the instruction has no lock prefix.
+ */
+PX_INLINE bool px_calls_mark(uintptr_t *word, uintptr_t address)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	uintptr_t before = 0;
+	bool was_zero;
+
+	__asm__ __volatile__("cmpxchgq %3, %1"
+			     : "+a"(before), "+m"(*word), "=@ccz"(was_zero)
+			     : "r"(address)
+			     : "memory");
+	return was_zero;
+#else
+	return px_compare_exchange(word, (uintptr_t)0, address);
+#endif
+}
+
+/*
  * Begin the first call of this thread, with px_first_claim for its claim.  Return NULL if the thread is in another
- * call, or has no entry yet.  Otherwise pass the result to px_calls_end().  If a handler runs after the load and before
- * the store, the calls in that handler have ended when it returns.  (Exception: a call inside that handler may have
- * been left by siglongjmp().  Then this store removes the mark of that call.)
+ * call, or has no entry yet.  Otherwise pass the result to px_calls_end().
  */
 PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {
 	uintptr_t *word = px_thread.word;
 
-	if (px_unlikely(!word || px_read_once(word) != 0))
+	/* EDGE inside release: by membarrier in px_inside_reclaim() */
+	if (px_unlikely(!word || !px_calls_mark(word, address)))
 		return NULL;
-	px_write_once(word, address); /* EDGE inside release: by membarrier in px_inside_reclaim() */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return word;
 }
@@ -114,7 +133,12 @@ PX_INLINE void px_calls_end(uintptr_t *word)
 #endif
 }
 
-/* Begin a nested call, or the first one of a thread without an entry.  The note is in use until px_frame_leave(). */
+/*
+ * Begin a nested call, or the first one of a thread without an entry.  The note is in use until px_frame_leave().  If
+ * all notes are in use, px_frame_find() does nothing and returns NULL, and px_frame_take() begins the call without a
+ * note.
+ */
+PX_COLD struct px_frame *px_frame_find(uintptr_t address);
 PX_COLD struct px_frame *px_frame_take(uintptr_t address);
 PX_COLD void px_frame_leave(struct px_frame *frame);
 

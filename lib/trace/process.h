@@ -117,7 +117,8 @@ PX_INLINE void px_process_ensure(void)
 int px_process_init(void);
 
 /*
- * Allocate all memory of the streams of this process that grow (ring/growth.h), because the process will make no system
+ * Allocate all memory of the streams that this process made for itself and that grow (ring/growth.h; the controller
+ * allocates memory for the others), because the process will make no system
  * calls from now on.  Async-signal-safe.
  */
 void px_process_finish_growth(void);

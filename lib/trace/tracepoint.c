@@ -250,7 +250,7 @@ static bool record_control(const struct px_view *view, const struct px_event *ev
 bool px_tracepoint_control(const struct px_view *view, const struct px_event *event,
 			   uint64_t *counter)
 {
-	struct px_running call = px_calls_enter(px_frame_here());
+	struct px_claiming call = px_calls_enter(px_frame_here());
 	bool is_recorded = record_control(view, event, counter, px_calls_claim(call));
 
 	px_calls_leave(call);

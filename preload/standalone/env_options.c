@@ -41,6 +41,7 @@ static const struct {
 	GROUP(timer),
 	GROUP(signal),
 	GROUP(name),
+	GROUP(futex),
 #undef GROUP
 	{"all", PX_GROUPS_DEFAULT | PX_GROUP_heap | PX_GROUP_signal},
 };

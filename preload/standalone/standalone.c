@@ -107,8 +107,27 @@ bool px_standalone_leaves_out(bool spawns)
 
 /* The log. */
 
-/* A program may overwrite its arguments before it forks, and program_invocation_short_name points to them. */
+/*
+ * The name of the executable.  The arguments may contain any other name, and a program may overwrite them.  If /proc
+ * does not show the executable, use the name in the arguments.
+ */
 static char program_name[256];
+
+static void find_program_name(void)
+{
+	static const char deleted[] = " (deleted)";
+	char path[PATH_MAX];
+	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+	size_t end = sizeof(deleted) - 1;
+	const char *name;
+
+	path[length > 0 ? length : 0] = '\0';
+	if (length > (ssize_t)end && strcmp(path + length - end, deleted) == 0)
+		path[(size_t)length - end] = '\0';
+	name = strrchr(path, '/');
+	snprintf(program_name, sizeof(program_name), "%s",
+		 name && name[1] ? name + 1 : program_invocation_short_name);
+}
 
 static bool put(char *path, const char *text, bool is_name)
 {
@@ -348,7 +367,7 @@ __attribute__((constructor(103))) static void begin(void)
 {
 	int saved_errno = errno;
 
-	snprintf(program_name, sizeof(program_name), "%s", program_invocation_short_name);
+	find_program_name();
 	trace();
 	px_recover_own();
 	errno = saved_errno;

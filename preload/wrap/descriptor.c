@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "wrap/descriptor.h"
 #include "wrap/seccomp.h"
+#include "wrap/thread_name.h"
+#include "wrap/trial.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+
+/* The function of the C library, past other objects (direct.h). */
+extern __typeof__(fstatat) direct_fstatat __asm__("px_direct_fstatat");
 
 uint8_t px_fd_kinds[PX_FDS_KNOWN];
 
@@ -120,12 +125,30 @@ static bool was_read(int64_t result)
 	return result != -EFAULT && result != -EINVAL && result != -ENOSYS;
 }
 
-void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
+void px_fd_record_path(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
 		       const char *path)
 {
 	size_t length = path && was_read(result) ? strnlen(path, PX_FD_MORE_MAX) : 0;
 
-	px_fd_record_more(site, PX_RECORD_WHOLE, fd, value, result, path, length);
+	px_fd_record_more(site, flags, fd, value, result, path, length);
+}
+
+bool px_fd_open_waits(int directory, const char *path, int flags, enum px_fd_kind *kind)
+{
+	int saved_errno = errno;
+	struct stat status;
+
+	*kind = PX_FD_OPENED;
+	if ((flags & (O_NONBLOCK | O_DIRECTORY | O_PATH)) || (flags & O_ACCMODE) == O_RDWR ||
+	    (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) || px_read_once(&is_confined))
+		return false;
+	if (direct_fstatat(directory, path, &status, 0) != 0) {
+		errno = saved_errno;
+		return false;
+	}
+	if (kind_of(&status) == PX_FD_NEVER_WAITS)
+		*kind = PX_FD_NEVER_WAITS;
+	return *kind != PX_FD_NEVER_WAITS;
 }
 
 bool px_fd_record_close(struct px_site site, int fd)
@@ -157,6 +180,12 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 		return PX_FD_CALL(site, fd, result, px_fd_opened(real(fd, command, argument)), 0,
 				  px_outcome(result));
 	}
+	if (command == F_SETLKW || command == F_OFD_SETLKW)
+		return PX_FD_TRIAL_CALL(site, fd, command, true,
+					real(fd, command == F_SETLKW ? F_SETLK : F_OFD_SETLK,
+					     argument),
+					errno == EAGAIN || errno == EACCES,
+					real(fd, command, argument));
 	return PX_FD_CALL(site, fd, result, real(fd, command, argument), command,
 			  px_outcome(result));
 }
@@ -266,6 +295,28 @@ static int confine(struct px_site site, int option, const unsigned long argument
 	return result;
 }
 
+static void record_thread_name(struct px_site site, const char *name, int result)
+{
+	char taken[16] = "";
+
+	if (result == 0) /* so the kernel has read the name */
+		strncpy(taken, name, sizeof(taken) - 1);
+	px_thread_record_name(site, pthread_self(), taken, result == 0 ? 0 : errno);
+}
+
+/*
+ * A name from prctl() is recorded as one from pthread_setname_np(), so all readers know it.  The kernel takes at most 15
+ * bytes of it, and prctl() does not refuse a longer one.
+ */
+static int set_thread_name(struct px_site site, const unsigned long argument[4])
+{
+	site.call = PX_CALL_pthread_setname_np;
+	return PX_CALL_AND_RECORD(
+		site, result,
+		px_real.prctl(PR_SET_NAME, argument[0], argument[1], argument[2], argument[3]),
+		record_thread_name(site, (const char *)argument[0], result));
+}
+
 PX_WRAP int prctl(int option, ...)
 {
 	struct px_site site = PX_SITE(prctl, prctl);
@@ -278,6 +329,8 @@ PX_WRAP int prctl(int option, ...)
 	va_end(arguments);
 	if (is_confining(option, argument[0]) || takes_clock(option, argument[0]))
 		return confine(site, option, argument);
+	if (option == PR_SET_NAME && !PX_NOT_TRACED(thread))
+		return set_thread_name(site, argument);
 	if (PX_NOT_TRACED(process))
 		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
 	return PX_FD_CALL(site, -1, result,

@@ -58,6 +58,12 @@ PX_INLINE int px_fd_opened(int fd)
 	return fd;
 }
 
+PX_INLINE int px_fd_opened_as(int fd, enum px_fd_kind kind)
+{
+	px_fd_set_kind(fd, kind);
+	return fd;
+}
+
 /*
  * Find the kind of fd and store it in the table.  Once the program is confined, return PX_FD_NEVER_WAITS.  Keeps errno.
  */
@@ -111,9 +117,18 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
  */
 bool px_fd_record_close(struct px_site site, int fd);
 
-/* Record a call that did not wait, with its path.  If the kernel may not have read the path, record no path. */
-void px_fd_record_path(struct px_site site, int fd, uint32_t value, int64_t result,
+/* Record a call with its path.  If the kernel may not have read the path, record no path. */
+void px_fd_record_path(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
 		       const char *path);
+
+/*
+ * Return true if an open() with these flags may wait for another process: the path is a FIFO, or a terminal line.  Then
+ * the kernel has read the path.  Keeps errno.
+ *
+ * This takes a system call.  Set *kind to the kind of the descriptor that the open() will return, so that the first read
+ * from a file does not need two more.
+ */
+bool px_fd_open_waits(int directory, const char *path, int flags, enum px_fd_kind *kind);
 
 /* Return the sum of the sizes in bytes.  Return 0 if the call failed, because then the vector may be unreadable. */
 struct iovec;

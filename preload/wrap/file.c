@@ -14,11 +14,21 @@
 		va_end(arguments_);                                                                \
 	} while (0)
 
-/* Record a call that opens a path. */
-static void record_open(struct px_site site, int fd, int flags, const char *path)
-{
-	px_fd_record_path(site, px_fd_opened(fd), (uint32_t)flags, px_outcome(fd), path);
-}
+/* PX_CALL_AND_RECORD() for a call that opens a path.  If the call may wait, it has two events. */
+#define OPEN_CALL(site, directory, path, flags, real)                                              \
+	({                                                                                         \
+		enum px_fd_kind kind_;                                                             \
+		bool waits_ = px_fd_open_waits(directory, path, flags, &kind_);                    \
+                                                                                                   \
+		if (px_unlikely(waits_))                                                           \
+			px_fd_record_path(site, PX_RECORD_BEGINS, -1, (uint32_t)(flags), 0, path); \
+		PX_CALL_AND_RECORD(site, result, real,                                             \
+				   px_fd_record_path(site,                                         \
+						     waits_ ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
+						     px_fd_opened_as(result, kind_),               \
+						     (uint32_t)(flags),                            \
+						     px_outcome(result), path));                   \
+	})
 
 #define OPEN(symbol)                                                                               \
 	PX_WRAP int symbol(const char *path, int flags, ...)                                       \
@@ -30,8 +40,7 @@ static void record_open(struct px_site site, int fd, int flags, const char *path
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags, mode);                                  \
 		site = PX_SITE(symbol, open);                                                      \
-		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags, mode),         \
-					  record_open(site, result, flags, path));                 \
+		return OPEN_CALL(site, AT_FDCWD, path, flags, px_real.symbol(path, flags, mode));  \
 	}
 OPEN(open)
 OPEN(open64)
@@ -46,9 +55,8 @@ OPEN(open64)
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags, mode);                       \
 		site = PX_SITE(symbol, open);                                                      \
-		return PX_CALL_AND_RECORD(site, result,                                            \
-					  px_real.symbol(directory, path, flags, mode),            \
-					  record_open(site, result, flags, path));                 \
+		return OPEN_CALL(site, directory, path, flags,                                     \
+				 px_real.symbol(directory, path, flags, mode));                    \
 	}
 OPENAT(openat)
 OPENAT(openat64)
@@ -61,8 +69,7 @@ OPENAT(openat64)
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, flags);                                        \
 		site = PX_SITE(symbol, open);                                                      \
-		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, flags),               \
-					  record_open(site, result, flags, path));                 \
+		return OPEN_CALL(site, AT_FDCWD, path, flags, px_real.symbol(path, flags));        \
 	}
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
@@ -75,8 +82,8 @@ OPEN_2(__open64_2)
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(directory, path, flags);                             \
 		site = PX_SITE(symbol, open);                                                      \
-		return PX_CALL_AND_RECORD(site, result, px_real.symbol(directory, path, flags),    \
-					  record_open(site, result, flags, path));                 \
+		return OPEN_CALL(site, directory, path, flags,                                     \
+				 px_real.symbol(directory, path, flags));                          \
 	}
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
@@ -89,9 +96,8 @@ OPENAT_2(__openat64_2)
 		if (PX_NOT_TRACED_OR_VFORK(file))                                                  \
 			return px_real.symbol(path, mode);                                         \
 		site = PX_SITE(symbol, open);                                                      \
-		return PX_CALL_AND_RECORD(                                                         \
-			site, result, px_real.symbol(path, mode),                                  \
-			record_open(site, result, O_CREAT | O_WRONLY | O_TRUNC, path));            \
+		return OPEN_CALL(site, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC,               \
+				 px_real.symbol(path, mode));                                      \
 	}
 CREAT(creat)
 CREAT(creat64)
@@ -268,26 +274,6 @@ PREADV2(pwritev64v2, pwrite, off64_t)
 LSEEK(lseek, off_t)
 LSEEK(lseek64, off64_t)
 
-PX_WRAP int fsync(int fd)
-{
-	struct px_site site;
-
-	if (PX_NOT_TRACED(file))
-		return px_real.fsync(fd);
-	site = PX_SITE(fsync, fsync);
-	return PX_FD_CALL(site, fd, result, px_real.fsync(fd), 0, px_outcome(result));
-}
-
-PX_WRAP int fdatasync(int fd)
-{
-	struct px_site site;
-
-	if (PX_NOT_TRACED(file))
-		return px_real.fdatasync(fd);
-	site = PX_SITE(fdatasync, fsync);
-	return PX_FD_CALL(site, fd, result, px_real.fdatasync(fd), 0, px_outcome(result));
-}
-
 #define FTRUNCATE(symbol, offset_type)                                                             \
 	PX_WRAP int symbol(int fd, offset_type size)                                               \
 	{                                                                                          \
@@ -310,7 +296,7 @@ PX_WRAP int unlink(const char *path)
 		return px_real.unlink(path);
 	site = PX_SITE(unlink, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.unlink(path),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
+				  px_fd_record_path(site, PX_RECORD_WHOLE, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int unlinkat(int directory, const char *path, int flags)
@@ -321,7 +307,7 @@ PX_WRAP int unlinkat(int directory, const char *path, int flags)
 		return px_real.unlinkat(directory, path, flags);
 	site = PX_SITE(unlinkat, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.unlinkat(directory, path, flags),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
+				  px_fd_record_path(site, PX_RECORD_WHOLE, -1, 0, px_outcome(result), path));
 }
 
 PX_WRAP int remove(const char *path)
@@ -332,8 +318,20 @@ PX_WRAP int remove(const char *path)
 		return px_real.remove(path);
 	site = PX_SITE(remove, unlink);
 	return PX_CALL_AND_RECORD(site, result, px_real.remove(path),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), path));
+				  px_fd_record_path(site, PX_RECORD_WHOLE, -1, 0, px_outcome(result), path));
 }
+
+/*
+ * A rename may wait for the disk or for another rename, and no test shows this before.  So it always has two events.
+ * Only the second has the path, because the kernel has read the path then.
+ */
+#define RENAME_CALL(site, real, from)                                                              \
+	({                                                                                         \
+		px_hook_record_fd(site, PX_RECORD_BEGINS, -1, 0, 0);                               \
+		PX_CALL_AND_RECORD(site, result, real,                                             \
+				   px_fd_record_path(site, PX_RECORD_ENDS, -1, 0,                  \
+						     px_outcome(result), from));                   \
+	})
 
 PX_WRAP int rename(const char *from, const char *to)
 {
@@ -342,8 +340,7 @@ PX_WRAP int rename(const char *from, const char *to)
 	if (PX_NOT_TRACED(file))
 		return px_real.rename(from, to);
 	site = PX_SITE(rename, rename);
-	return PX_CALL_AND_RECORD(site, result, px_real.rename(from, to),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
+	return RENAME_CALL(site, px_real.rename(from, to), from);
 }
 
 PX_WRAP int renameat(int from_directory, const char *from, int to_directory, const char *to)
@@ -353,9 +350,7 @@ PX_WRAP int renameat(int from_directory, const char *from, int to_directory, con
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat(from_directory, from, to_directory, to);
 	site = PX_SITE(renameat, rename);
-	return PX_CALL_AND_RECORD(site, result,
-				  px_real.renameat(from_directory, from, to_directory, to),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
+	return RENAME_CALL(site, px_real.renameat(from_directory, from, to_directory, to), from);
 }
 
 PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, const char *to,
@@ -366,9 +361,8 @@ PX_WRAP int renameat2(int from_directory, const char *from, int to_directory, co
 	if (PX_NOT_TRACED(file))
 		return px_real.renameat2(from_directory, from, to_directory, to, flags);
 	site = PX_SITE(renameat2, rename);
-	return PX_CALL_AND_RECORD(site, result,
-				  px_real.renameat2(from_directory, from, to_directory, to, flags),
-				  px_fd_record_path(site, -1, 0, px_outcome(result), from));
+	return RENAME_CALL(site, px_real.renameat2(from_directory, from, to_directory, to, flags),
+			   from);
 }
 
 PX_WRAP int mkdir(const char *path, mode_t mode)
@@ -380,7 +374,7 @@ PX_WRAP int mkdir(const char *path, mode_t mode)
 	site = PX_SITE(mkdir, mkdir);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.mkdir(path, mode),
-		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
+		px_fd_record_path(site, PX_RECORD_WHOLE, -1, (uint32_t)mode, px_outcome(result), path));
 }
 
 PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
@@ -392,7 +386,7 @@ PX_WRAP int mkdirat(int directory, const char *path, mode_t mode)
 	site = PX_SITE(mkdirat, mkdir);
 	return PX_CALL_AND_RECORD(
 		site, result, px_real.mkdirat(directory, path, mode),
-		px_fd_record_path(site, -1, (uint32_t)mode, px_outcome(result), path));
+		px_fd_record_path(site, PX_RECORD_WHOLE, -1, (uint32_t)mode, px_outcome(result), path));
 }
 
 PX_WRAP int dup(int fd)

@@ -10,6 +10,7 @@
 #include "hook.h"
 #include "standalone/standalone.h"
 #include "wrap/descriptor.h"
+#include "wrap/futex.h"
 #include "wrap/probe.h"
 
 static bool kills(const struct sock_filter *step)
@@ -98,16 +99,25 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
  */
 void *px_hook_real_syscall = (void *)syscall;
 
-/* This function has no frame, because a system call may return twice, or on another stack. */
+/*
+ * This function has no frame, because a system call may return twice, or on another stack.  A system call that waits
+ * returns once, so px_syscall_that_waits() is a usual function with the same parameters.
+ */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 {
 	/* clang-format off */
-	__asm__("cmpl %0, %%edi\n\t"
+	__asm__("cmpl %2, %%edi\n\t"
+		"je px_syscall_that_waits\n\t"
+		"cmpl %0, %%edi\n\t"
 		"je 1f\n\t"
 		"cmpl %1, %%edi\n\t"
 		"je 1f\n\t"
+		"cmpl %3, %%edi\n\t"
+		"je px_syscall_that_waits\n\t"
+		"cmpl %4, %%edi\n\t"
+		"je px_syscall_that_waits\n\t"
 		"jmp *px_hook_real_syscall(%%rip)\n"
 		"1:\n\t"
 		"pushq %%rdi\n\t.cfi_adjust_cfa_offset 8\n\t"
@@ -126,7 +136,8 @@ PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 		"popq %%rsi\n\t.cfi_adjust_cfa_offset -8\n\t"
 		"popq %%rdi\n\t.cfi_adjust_cfa_offset -8\n\t"
 		"jmp *px_hook_real_syscall(%%rip)"
-		: : "i"(SYS_seccomp), "i"(SYS_prctl));
+		: : "i"(SYS_seccomp), "i"(SYS_prctl), "i"(SYS_futex), "i"(SYS_futex_waitv),
+		"i"(SYS_io_uring_enter));
 	/* clang-format on */
 }
 #pragma GCC diagnostic pop
@@ -145,6 +156,10 @@ PX_WRAP long px_wrap_syscall(long number, ...)
 	va_end(arguments);
 	if (px_unlikely(number == SYS_seccomp || number == SYS_prctl))
 		before_syscall(number, argument[0], argument[1], argument[2]);
+	if (px_unlikely(number == SYS_futex || number == SYS_futex_waitv ||
+			number == SYS_io_uring_enter))
+		return px_syscall_that_waits(number, argument[0], argument[1], argument[2],
+					     argument[3], argument[4], argument[5]);
 	if (px_unlikely(!px_hook_real_syscall))
 		px_hook_prepare();
 	*(void **)&real = px_hook_real_syscall;

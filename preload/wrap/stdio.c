@@ -51,17 +51,40 @@ static bool would_wait(FILE *stream, int fd)
 				 real, size, outcome);                                             \
 	})
 
-static int64_t opened(FILE *stream)
+static int64_t opened(FILE *stream, enum px_fd_kind kind)
 {
-	return stream ? px_fd_opened(fd_of(stream)) : -(int64_t)errno;
+	return stream ? px_fd_opened_as(fd_of(stream), kind) : -(int64_t)errno;
 }
 
-static void record_open(struct px_site site, FILE *stream, const char *path)
+static void record_open(struct px_site site, uint32_t flags, FILE *stream, const char *path,
+			enum px_fd_kind kind)
 {
-	int64_t outcome = opened(stream);
+	int64_t outcome = opened(stream, kind);
 
-	px_fd_record_path(site, stream ? (int)outcome : -1, 0, outcome, path);
+	px_fd_record_path(site, flags, stream ? (int)outcome : -1, 0, outcome, path);
 }
+
+/* Return flags of open() that tell whether a stream with this mode may wait to be opened. */
+static int flags_of(const char *mode)
+{
+	if (strchr(mode, '+'))
+		return O_RDWR;
+	return *mode == 'r' ? O_RDONLY : strchr(mode, 'x') ? O_WRONLY | O_CREAT | O_EXCL : O_WRONLY;
+}
+
+/* PX_CALL_AND_RECORD() for a call that opens a path.  freopen() without a path opens nothing. */
+#define OPEN_CALL(site, path, mode, real)                                                          \
+	({                                                                                         \
+		enum px_fd_kind kind_ = PX_FD_OPENED;                                              \
+		bool waits_ = (path) &&                                                            \
+			      px_fd_open_waits(AT_FDCWD, path, flags_of(mode), &kind_);            \
+                                                                                                   \
+		if (px_unlikely(waits_))                                                           \
+			px_fd_record_path(site, PX_RECORD_BEGINS, -1, 0, 0, path);                 \
+		PX_CALL_AND_RECORD(site, result, real,                                             \
+				   record_open(site, waits_ ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
+					       result, path, kind_));                              \
+	})
 
 #define FOPEN(symbol)                                                                              \
 	PX_WRAP FILE *symbol(const char *path, const char *mode)                                   \
@@ -71,8 +94,7 @@ static void record_open(struct px_site site, FILE *stream, const char *path)
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode);                                         \
 		site = PX_SITE(symbol, fopen);                                                     \
-		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode),                \
-					  record_open(site, result, path));                        \
+		return OPEN_CALL(site, path, mode, px_real.symbol(path, mode));                    \
 	}
 FOPEN(fopen)
 FOPEN(fopen64)
@@ -85,8 +107,7 @@ FOPEN(fopen64)
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode, stream);                                 \
 		site = PX_SITE(symbol, fopen);                                                     \
-		return PX_CALL_AND_RECORD(site, result, px_real.symbol(path, mode, stream),        \
-					  record_open(site, result, path));                        \
+		return OPEN_CALL(site, path, mode, px_real.symbol(path, mode, stream));            \
 	}
 FREOPEN(freopen)
 FREOPEN(freopen64)

@@ -14,18 +14,12 @@
 
 #include <limits.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
+#include "wrap/priority.h"
 #include "wrap/text_arg.h"
+#include "wrap/thread_name.h"
 
 enum { END_RETURNED = 1, END_CANCELLED = 2 };
-
-/*
- * For another thread with normal policy, record the priority for nice value 0, because reading the nice value takes a
- * system call.
- */
-#define PRIORITY_NORMAL 120
 
 /* The calling thread has returned, or called pthread_exit() or thrd_exit(). */
 static __thread uint32_t has_returned __attribute__((tls_model("initial-exec")));
@@ -168,21 +162,6 @@ static pthread_t created_thread(const struct creation *creation, const pthread_t
 	return px_load_acquire(&creation->has_begun) ? creation->self : *thread;
 }
 
-static uint32_t own_nice_priority(void)
-{
-	if (px_is_confined())
-		return PRIORITY_NORMAL;
-	/* Compute the priority in the same way as lib/trace/thread.c. */
-	return (uint32_t)(140 - syscall(SYS_getpriority, PRIO_PROCESS, 0));
-}
-
-static uint32_t kernel_priority(int policy, int priority, bool is_self)
-{
-	if (policy == SCHED_FIFO || policy == SCHED_RR)
-		return (uint32_t)(99 - priority);
-	return is_self ? own_nice_priority() : PRIORITY_NORMAL;
-}
-
 /* A new thread has the priority of its creator, unless the attributes set one. */
 static uint32_t priority_of_new(const pthread_attr_t *attr)
 {
@@ -192,8 +171,8 @@ static uint32_t priority_of_new(const pthread_attr_t *attr)
 	if (attr && pthread_attr_getinheritsched(attr, &inherits) == 0 &&
 	    inherits == PTHREAD_EXPLICIT_SCHED && pthread_attr_getschedpolicy(attr, &policy) == 0 &&
 	    pthread_attr_getschedparam(attr, &param) == 0)
-		return kernel_priority(policy, param.sched_priority, true);
-	return px_thread.epoch ? px_thread.priority & 0x3FF : PRIORITY_NORMAL;
+		return px_kernel_priority(policy, param.sched_priority, true);
+	return px_thread.epoch ? px_thread.priority & 0x3FF : PX_PRIORITY_NORMAL;
 }
 
 static void record_create(struct px_site site, const struct creation *creation, pthread_t thread,
@@ -305,166 +284,6 @@ PX_WRAP void thrd_exit(int value)
 	__builtin_unreachable();
 }
 
-/* Joins.  A wrapper first tries the join without waiting. */
-
-static void record_join(struct px_site site, uint32_t flags, pthread_t thread, uint32_t timeout_ms,
-			int result)
-{
-	px_hook_record(site, flags, (void *)thread, timeout_ms, 0, result);
-}
-
-/* Return EBUSY if the thread has not ended, or if the C library has no function to try. */
-static int try_join(struct px_hook_sample *sample, pthread_t thread, void **value)
-{
-	if (!px_real.pthread_tryjoin_np)
-		return EBUSY;
-	return PX_REAL(sample, px_real.pthread_tryjoin_np(thread, value));
-}
-
-static int traced_join(struct px_site site, pthread_t thread, void **value)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	int result = try_join(&sample, thread, value);
-
-	if (result != EBUSY) {
-		record_join(site, PX_RECORD_WHOLE, thread, 0, result);
-	} else {
-		record_join(site, PX_RECORD_BEGINS, thread, 0, 0);
-		result = PX_REAL(&sample, px_real.pthread_join(thread, value));
-		record_join(site, PX_RECORD_ENDS, thread, 0, result);
-	}
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
-PX_WRAP int pthread_join(pthread_t thread, void **value)
-{
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_join(thread, value);
-	return traced_join(PX_SITE(pthread_join, pthread_join), thread, value);
-}
-
-/*
- * C11 has no function that tries a join, but its threads are POSIX threads.  If the try fails, call the real function
- *     to get its result.
- */
-static int traced_c11_join(struct px_site site, thrd_t thread, int *value)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	void *value_of_thread = NULL;
-	int error = try_join(&sample, thread, &value_of_thread), result = thrd_success;
-
-	if (error == EBUSY)
-		px_hook_record(site, PX_RECORD_BEGINS, (void *)thread, 0, 0, 0);
-	if (error != 0)
-		result = PX_REAL(&sample, px_real.thrd_join(thread, value));
-	else if (value)
-		*value = (int)(intptr_t)value_of_thread;
-	px_hook_record(site, error == EBUSY ? PX_RECORD_ENDS : PX_RECORD_WHOLE, (void *)thread, 0,
-		       0, px_c11_error(result));
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
-PX_WRAP int thrd_join(thrd_t thread, int *value)
-{
-	if (PX_NOT_TRACED(thread))
-		return px_real.thrd_join(thread, value);
-	return traced_c11_join(PX_SITE(thrd_join, thrd_join), thread, value);
-}
-
-PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
-{
-	struct px_site site;
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_tryjoin_np(thread, value);
-	site = PX_SITE(pthread_tryjoin_np, pthread_tryjoin_np);
-	return PX_CALL_AND_RECORD(site, result, px_real.pthread_tryjoin_np(thread, value),
-				  record_join(site, PX_RECORD_WHOLE, thread, 0, result));
-}
-
-/*
- * Compute the time left until `until` in ms.  UINT32_MAX means forever.  Return false if the time is invalid: then the
- * real function refuses it.
- */
-static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *ms)
-{
-	struct timespec now;
-	int64_t left;
-
-	*ms = UINT32_MAX;
-	if (!until)
-		return true;
-	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000 || until->tv_sec < 0 ||
-	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || clock_gettime(clock, &now))
-		return false;
-	if (until->tv_sec - now.tv_sec > UINT32_MAX / 1000 - 1)
-		return true;
-	left = (until->tv_sec - now.tv_sec) * INT64_C(1000) +
-	       (until->tv_nsec - now.tv_nsec) / 1000000;
-	*ms = left < 0 ? 0 : (uint32_t)left;
-	return true;
-}
-
-struct timed_join {
-	struct px_site site;
-	pthread_t thread;
-	void **value;
-	clockid_t clock;
-	const struct timespec *until;
-};
-
-static int really_join(const struct timed_join *join)
-{
-	if (join->site.call == PX_CALL_pthread_timedjoin_np)
-		return px_real.pthread_timedjoin_np(join->thread, join->value, join->until);
-	return px_real.pthread_clockjoin_np(join->thread, join->value, join->clock, join->until);
-}
-
-static int traced_timed_join(const struct timed_join *join)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	uint32_t ms;
-	bool waits = false;
-	int result;
-
-	if (!time_left(join->clock, join->until, &ms)) {
-		result = PX_REAL(&sample, really_join(join));
-	} else {
-		result = try_join(&sample, join->thread, join->value);
-		waits = result == EBUSY;
-	}
-	if (waits) {
-		record_join(join->site, PX_RECORD_BEGINS, join->thread, ms, 0);
-		result = PX_REAL(&sample, really_join(join));
-	}
-	record_join(join->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, join->thread, ms, result);
-	px_hook_end(&sample, join->site.wrapper);
-	return result;
-}
-
-PX_WRAP int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
-{
-	const struct timed_join join = {PX_SITE(pthread_timedjoin_np, pthread_timedjoin_np), thread,
-					value, CLOCK_REALTIME, until};
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_timedjoin_np(thread, value, until);
-	return traced_timed_join(&join);
-}
-
-PX_WRAP int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
-				 const struct timespec *until)
-{
-	const struct timed_join join = {PX_SITE(pthread_clockjoin_np, pthread_clockjoin_np), thread,
-					value, clock, until};
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_clockjoin_np(thread, value, clock, until);
-	return traced_timed_join(&join);
-}
-
 PX_WRAP int pthread_detach(pthread_t thread)
 {
 	struct px_site site;
@@ -534,7 +353,7 @@ PX_WRAP int pthread_kill(pthread_t thread, int number)
 	return traced_kill(PX_SITE(pthread_kill, pthread_kill), thread, number);
 }
 
-static void record_name(struct px_site site, pthread_t thread, const char *name, int result)
+void px_thread_record_name(struct px_site site, pthread_t thread, const char *name, int result)
 {
 	struct px_text_arg data = {.data.of_object = {.object = (uint64_t)(uintptr_t)thread,
 						      .result = (int16_t)result}};
@@ -550,138 +369,5 @@ PX_WRAP int pthread_setname_np(pthread_t thread, const char *name)
 		return px_real.pthread_setname_np(thread, name);
 	site = PX_SITE(pthread_setname_np, pthread_setname_np);
 	return PX_CALL_AND_RECORD(site, result, px_real.pthread_setname_np(thread, name),
-				  record_name(site, thread, name, result));
-}
-
-/* Priorities on the scale of the kernel. */
-
-static uint32_t priority_of(pthread_t thread, int *policy)
-{
-	struct sched_param param = {0};
-
-	*policy = SCHED_OTHER;
-	if (pthread_getschedparam(thread, policy, &param) != 0)
-		return PRIORITY_NORMAL;
-	return kernel_priority(*policy, param.sched_priority,
-			       pthread_equal(thread, pthread_self()));
-}
-
-static void record_priority(struct px_site site, pthread_t thread, const uint32_t priority[2],
-			    int result)
-{
-	int saved_errno = errno;
-
-	if (result == 0 && pthread_equal(thread, pthread_self()))
-		px_thread_renew();
-	px_hook_record(site, PX_RECORD_WHOLE, (void *)thread, priority[1], priority[0], result);
-	errno = saved_errno;
-}
-
-PX_WRAP int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
-{
-	struct px_site site;
-	struct px_hook_sample sample;
-	uint32_t priority[2];
-	int result, old;
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_setschedparam(thread, policy, param);
-	site = PX_SITE(pthread_setschedparam, pthread_setschedparam);
-	sample = px_hook_begin();
-	priority[0] = priority_of(thread, &old);
-	result = PX_REAL(&sample, px_real.pthread_setschedparam(thread, policy, param));
-	priority[1] = kernel_priority(policy, param->sched_priority,
-				      pthread_equal(thread, pthread_self()));
-	record_priority(site, thread, priority, result);
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
-PX_WRAP int pthread_setschedprio(pthread_t thread, int value)
-{
-	struct px_site site;
-	struct px_hook_sample sample;
-	uint32_t priority[2];
-	int result, policy;
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.pthread_setschedprio(thread, value);
-	site = PX_SITE(pthread_setschedprio, pthread_setschedprio);
-	sample = px_hook_begin();
-	priority[0] = priority_of(thread, &policy);
-	result = PX_REAL(&sample, px_real.pthread_setschedprio(thread, value));
-	priority[1] = kernel_priority(policy, value, pthread_equal(thread, pthread_self()));
-	record_priority(site, thread, priority, result);
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
-static bool is_calling_thread(pid_t pid)
-{
-	return pid == 0 || (uint32_t)pid == px_thread_tid();
-}
-
-static uint32_t priority_of_pid(pid_t pid, int *policy)
-{
-	struct sched_param param = {0};
-
-	*policy = SCHED_OTHER;
-	if (px_is_confined())
-		return PRIORITY_NORMAL;
-	*policy = (int)syscall(SYS_sched_getscheduler, pid) & ~SCHED_RESET_ON_FORK;
-	syscall(SYS_sched_getparam, pid, &param);
-	return kernel_priority(*policy, param.sched_priority, is_calling_thread(pid));
-}
-
-/* result is 0 or an error number. */
-static void record_scheduler(struct px_site site, pid_t pid, const uint32_t priority[2], int result)
-{
-	if (result == 0 && is_calling_thread(pid))
-		px_thread_renew();
-	px_hook_record(site, PX_RECORD_WHOLE, (void *)(intptr_t)pid, priority[1], priority[0],
-		       result);
-}
-
-PX_WRAP int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
-{
-	struct px_site site;
-	struct px_hook_sample sample;
-	int result, old, saved_errno = errno;
-	uint32_t priority[2];
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.sched_setscheduler(pid, policy, param);
-	site = PX_SITE(sched_setscheduler, sched_setscheduler);
-	sample = px_hook_begin();
-	priority[0] = priority_of_pid(pid, &old);
-	errno = saved_errno;
-	result = PX_REAL(&sample, px_real.sched_setscheduler(pid, policy, param));
-	saved_errno = errno;
-	priority[1] = result >= 0 ? priority_of_pid(pid, &old) : priority[0];
-	record_scheduler(site, pid, priority, result < 0 ? saved_errno : 0);
-	px_hook_end(&sample, site.wrapper);
-	errno = saved_errno;
-	return result;
-}
-
-PX_WRAP int sched_setparam(pid_t pid, const struct sched_param *param)
-{
-	struct px_site site;
-	struct px_hook_sample sample;
-	int result, policy, saved_errno = errno;
-	uint32_t priority[2];
-
-	if (PX_NOT_TRACED(thread))
-		return px_real.sched_setparam(pid, param);
-	site = PX_SITE(sched_setparam, sched_setscheduler);
-	sample = px_hook_begin();
-	priority[0] = priority_of_pid(pid, &policy);
-	errno = saved_errno;
-	result = PX_REAL(&sample, px_real.sched_setparam(pid, param));
-	saved_errno = errno;
-	priority[1] = result == 0 ? priority_of_pid(pid, &policy) : priority[0];
-	record_scheduler(site, pid, priority, result < 0 ? saved_errno : 0);
-	px_hook_end(&sample, site.wrapper);
-	errno = saved_errno;
-	return result;
+				  px_thread_record_name(site, thread, name, result));
 }

@@ -117,7 +117,7 @@ START_TEST(clear_new_or_empty_stream_changes_nothing)
 }
 END_TEST
 
-/* CLEAR-3 CLEAR-5 CLEAR-1: an overrun that nobody was told of, and its OVERFLOW and RESUME */
+/* CLEAR-3 CLEAR-5 CLEAR-1: an overrun that no call has reported, and its OVERFLOW and RESUME */
 START_TEST(clear_overrun_looping_stream_is_as_new)
 {
 	trace_many(500);
@@ -485,7 +485,10 @@ START_TEST(clear_with_writers_at_all_steps_leaves_their_events_at_most_once)
 		}
 	}
 	ck_assert_uint_ne(seen & 1u << 30, 0);
-	/* Who had not been through yet begins anew, and is recorded; who was done before is not. */
+	/*
+	 * A thread that was not through yet begins again, and its event is recorded.  Earlier events are not there any
+	 * more.
+	 */
 	ck_assert_uint_eq(seen & 0x1f, held & 0x1f);
 	ck_assert_uint_eq(seen & 0x80, 0);
 }

@@ -370,7 +370,7 @@ static void leave_descriptors(int count)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* CREATE-18 FD-4 EXIT-5: a process that cannot look into /proc takes nobody for dead. */
+/* CREATE-18 FD-4 EXIT-5: a process that cannot read /proc takes no process for dead. */
 START_TEST(create_without_descriptors_fails_and_other_streams_go_on)
 {
 	trace_id_t first = create_running(), second = 12345;
@@ -496,8 +496,7 @@ START_TEST(create_limit_counts_other_processes)
 }
 END_TEST
 
-/* EXIT-5 EXIT-1 MODEL-6; a controller that was killed is dead also while nobody has waited for it.
- */
+/* EXIT-5 EXIT-1 MODEL-6; a killed controller is dead even if its parent has not waited for it */
 START_TEST(create_takes_slots_and_segments_of_killed_controllers)
 {
 	pid_t child = fork_controller(TRACE_SYS_MAX);
@@ -967,7 +966,7 @@ END_TEST
 #define EVENTS_MAX 140000
 #define DATA_MAX (1 << 20)
 
-/* The events of one round: who writes which, and how long they are. */
+/* The events of one round: their writers and their lengths. */
 static struct {
 	size_t length[EVENTS_MAX];
 	unsigned char writer[EVENTS_MAX];
@@ -1548,7 +1547,7 @@ static void plant_registry_socket(void)
 	close(fd);
 }
 
-/* Mapped, it would be as good as a file; nobody else would see what is written there. */
+/* A process could map it like a file, but no other process would see what is written there. */
 static void plant_registry_device(void)
 {
 	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);

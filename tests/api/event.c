@@ -443,7 +443,7 @@ START_TEST(event_as_many_streams_as_can_be_all_record_it)
 }
 END_TEST
 
-/* Who, where and when. */
+/* The thread, the address and the time of an event. */
 
 struct identity {
 	pthread_t thread;
@@ -879,7 +879,7 @@ static const char *const writer_points[] = {
 	"ring.commit.ready",  "ring.commit.done",
 };
 
-/* EVENT-8: lock-free; a thread that stands anywhere in a record stops nobody */
+/* EVENT-8: lock-free; a thread that stands anywhere in a record stops no other thread */
 START_TEST(event_does_not_wait_for_a_thread_stuck_in_another)
 {
 	pthread_t thread = start_stuck(writer_points[_i]);
@@ -1885,7 +1885,7 @@ static void add_record_tests(Suite *suite)
 
 static void add_info_tests(Suite *suite)
 {
-	TCase *tcase = add_case(suite, "who, where, when");
+	TCase *tcase = add_case(suite, "thread, address and time");
 
 	tcase_add_test(tcase, event_info_tells_process_and_thread);
 	tcase_add_test(tcase, event_info_of_control_calls_tells_the_caller);

@@ -337,7 +337,7 @@ static void open_in_threads(int distance)
 		ck_assert_int_eq(opener[i].failures, 0);
 }
 
-/* EVOPEN-2 TRIDOPEN-2 MODEL-5 GEN-3: whoever is first, all get the same id. */
+/* EVOPEN-2 TRIDOPEN-2 MODEL-5 GEN-3: all threads get the same id, whichever is first. */
 START_TEST(eventid_open_same_names_in_all_threads_same_ids)
 {
 	open_in_threads(0);

@@ -29,7 +29,7 @@ static void begin(void)
 	memset(&set, 0xa5, sizeof(set));
 }
 
-/* Called by the hundred thousand: Check is only told of failures. */
+/* The tests call this 100,000 times, so report only failures to Check. */
 static bool has(trace_event_id_t id, const trace_event_set_t *in)
 {
 	int member = -1;

@@ -382,7 +382,7 @@ static void *ask_in_rounds(void *argument)
 	}
 }
 
-/* STATUS-3 STATUS-2 GEN-3: of all who ask at once, one is told. */
+/* STATUS-3 STATUS-2 GEN-3: of all threads that ask at the same time, one gets the loss. */
 START_TEST(get_status_by_many_threads_tells_a_loss_to_one)
 {
 	pthread_t thread[THREADS];

@@ -655,7 +655,7 @@ START_TEST(getnext_shutdown_ends_all_waits_with_einval)
 }
 END_TEST
 
-/* SHUT-6 KIND-3: a new stream right behind is not for those who waited on the old one */
+/* SHUT-6 KIND-3: a thread that waits for an event of the old stream does not get one of the new stream */
 START_TEST(getnext_waiting_is_not_moved_to_the_next_stream)
 {
 	struct reader reader = {0};

@@ -63,7 +63,10 @@ static uint64_t wild_word(void)
 	}
 }
 
-/* Who did it: a few threads, so that waits meet; also the handles of objects, of the idle thread, of nobody. */
+/*
+ * The context of a call: one of a few threads, so that waits meet; also handles of objects, of the idle thread, and of
+ * no thread.
+ */
 static uint32_t some_context(void)
 {
 	switch (below(12)) {

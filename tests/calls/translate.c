@@ -34,6 +34,7 @@
 #define M2 UINT64_C(0x2000)
 
 static struct px_threads threads;
+static struct px_threadmap *map;
 static struct px_translator *translator;
 static struct px_translation translation;
 
@@ -166,13 +167,16 @@ static void setup(void)
 	memset(&threads, 0, sizeof(threads));
 	for (uint32_t n = 1; n < 8; n++)
 		introduce(n);
-	translator = px_translator_make(&threads);
+	map = px_threadmap_make(&threads);
+	ck_assert_ptr_nonnull(map);
+	translator = px_translator_make(map);
 	ck_assert_ptr_nonnull(translator);
 }
 
 static void teardown(void)
 {
 	px_translator_free(translator);
+	px_threadmap_free(map);
 }
 
 /* Rules. */
@@ -201,7 +205,7 @@ START_TEST(owner_who_is_not_traced_is_not_nobody)
 {
 	ON(1, pthread_mutex_trylock, 0, M1, 99999, 1, EBUSY);
 	EXPECT(0, 52, thread(1), object_in(0), 0, PX_NO_THREAD, 1);
-	/* Who was introduced and has recorded nothing yet is known all the same. */
+	/* A thread that is in the table but has recorded nothing yet is known, too. */
 	ON(1, pthread_mutex_trylock, 0, M1, tid_of(5), 1, EBUSY);
 	EXPECT(0, 52, thread(1), object_in(0), 0, thread(5), 1);
 }
@@ -238,7 +242,7 @@ START_TEST(mutex_given_up_just_before_the_wait_tells_who_ended_it)
 	ON(2, pthread_mutex_lock, BEGINS, M1, tid_of(1), 1, 0);
 	ON(2, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
 	EXPECT(0, 1, thread(1), thread(2), 13, 0, thread(1));
-	/* But not where somebody else has had it since. */
+	/* But not if another thread has had the mutex since. */
 	ON(2, pthread_mutex_unlock, 0, M1, tid_of(2), 1, 0);
 	ON(3, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	ON(4, pthread_mutex_lock, BEGINS, M1, tid_of(3), 1, 0);
@@ -258,7 +262,7 @@ START_TEST(inner_unlock_of_a_recursive_mutex_wakes_nobody)
 }
 END_TEST
 
-/* Who sleeps has no entries; RUNNING tells who it was. */
+/* A thread that sleeps has no entries; RUNNING names the thread. */
 START_TEST(waker_that_sleeps_by_now_is_told_by_running_alone)
 {
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -293,7 +297,7 @@ START_TEST(wait_that_failed_was_ended_by_nobody)
 }
 END_TEST
 
-/* A post from before the wait was for somebody else. */
+/* A post before the wait was for another thread. */
 START_TEST(semaphore_posted_before_the_wait_does_not_tell_who_ended_it)
 {
 	ON(1, sem_post, 0, M1, 0, 0, 0);
@@ -340,7 +344,7 @@ START_TEST(once_is_ended_by_who_ran_the_function)
 		object_data(flag, 0, 0, 0);
 		translate(2, calls[i], BEGINS);
 		EXPECT(0, 32, thread(2), object_in(0), 1, 0, 0);
-		/* Who finds that it is done lets nobody go. */
+		/* A thread that finds the work done wakes up no thread. */
 		translate(3, calls[i], 0);
 		object_data(flag, 1, 0, 0);
 		translate(1, calls[i], 0);
@@ -367,7 +371,7 @@ START_TEST(c11_is_told_as_its_equals)
 	ON(2, mtx_timedlock, BEGINS, M1, tid_of(1), 1, 0);
 	EXPECT(0, 52, thread(2), handle, 1, thread(1), 1);
 	EXPECT(1, 2, thread(2), thread(2), 13, 0, IDLE);
-	/* Its time is over: nobody has woken it. */
+	/* Its time is over: no thread has woken it up. */
 	ON(2, mtx_timedlock, ENDS, M1, tid_of(1), 1, ETIMEDOUT);
 	EXPECT(0, 1, IDLE, thread(2), 13, 0, IDLE);
 	ON(2, mtx_lock, BEGINS, M1, tid_of(1), 1, 0);
@@ -547,7 +551,7 @@ START_TEST(call_that_failed_and_changed_nothing_is_a_user_event)
 	EXPECT(0, 52, thread(1), object_in(0), 0, thread(2), 1);
 	ON_FD(1, read, 0, 5, 100, -EAGAIN);
 	EXPECT(0, 248, thread(1), object_in(0), 0, 100, 0);
-	/* Nobody gave it up. */
+	/* No thread has unlocked the mutex. */
 	ON(2, pthread_mutex_lock, BEGINS, M1, tid_of(1), 1, 0);
 	ON(1, pthread_mutex_unlock, 0, M1, tid_of(2), 1, EPERM);
 	ON(2, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
@@ -908,7 +912,7 @@ START_TEST(object_of_this_process_is_named_by_its_module)
 	px_translate(translator, &record, bytes, length, &translation);
 	snprintf(wanted, sizeof(wanted), "mutex %.24s+0x", program_invocation_short_name);
 	ck_assert_int_eq(strncmp(name_of(object_in(0)), wanted, strlen(wanted)), 0);
-	/* One in the heap is named by who called it first. */
+	/* An object in the heap is named after its first caller. */
 	object_data(M1, 0, 0, 0);
 	record.address = (uint64_t)(uintptr_t)give_name;
 	px_translate(translator, &record, bytes, length, &translation);
@@ -1089,7 +1093,7 @@ static bool is_handle_label(const char *label)
 	return false;
 }
 
-/* Nobody runs who sleeps, everybody is named, and SUSPEND tells who is next. */
+/* No thread runs while it sleeps, each thread has a name, and SUSPEND has the next thread. */
 static void expect_image(const struct txtb_trace *trace)
 {
 	static bool sleeps[1 << 16];
@@ -1106,7 +1110,7 @@ static void expect_image(const struct txtb_trace *trace)
 			if (facts.commit.nr_unlisted == 0 && event->info[k] &&
 			    is_handle_label(px_native_label(event->id, k)) &&
 			    !txtb_find(trace, event->info[k]))
-				ck_abort_msg("event %u, id %u: nobody is %x", i, event->id,
+				ck_abort_msg("event %u, id %u: no object is %x", i, event->id,
 					     event->info[k]);
 		if (event->id == PX_NATIVE_RESUME) {
 			ck_assert_uint_eq(event->info[3], event->context);
@@ -1624,7 +1628,7 @@ START_TEST(log_that_is_recovered_goes_on_with_the_same_objects)
 }
 END_TEST
 
-/* Objects enough that those who go on have to use registry slots anew. */
+/* So many objects that slots of the registry must be used again. */
 static int go_round_and_die(void *argument)
 {
 	int fd = *(int *)argument;

@@ -26,7 +26,7 @@
 /* The word of an entry, as names.c has it. */
 enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2 };
 
-/* PID_MAX_LIMIT of Linux is 2^22: nobody has this tid. */
+/* PID_MAX_LIMIT of Linux is 2^22: no thread has this tid. */
 #define NOBODY 0x3ffffffeu
 
 static struct px_names *names;
@@ -490,7 +490,7 @@ static void prepare_crowd(unsigned int nr_processes)
 	pthread_barrier_init(barrier, &shared, nr_processes * NR_THREADS);
 }
 
-/* One id for each name, whoever asked; one name for each id. */
+/* One id for each name, for all threads that asked; one name for each id. */
 static void expect_agreement(unsigned int nr_processes)
 {
 	unsigned int id_of[NR_NAMES] = {0};
@@ -670,7 +670,7 @@ START_TEST(names_open_writers_killed_anywhere_leaves_table_usable)
 }
 END_TEST
 
-/* A writer that stands still, until it is told to go on. */
+/* A writer that stands still until the test releases it. */
 static __thread bool may_stand;
 static uint32_t standing, released;
 
@@ -710,7 +710,7 @@ static pthread_t start_standing(struct opening *opening, const char *where)
 	return thread;
 }
 
-/* EVOPEN-2: who is slow but in time gets its id, and the waiter gets the same. */
+/* EVOPEN-2: a slow thread that is in time gets its id, and the waiting thread gets the same id. */
 START_TEST(names_open_writer_slow_is_waited_for)
 {
 	struct opening slow = {"same", 0, -1}, quick = {"same", 0, -1};
@@ -809,7 +809,7 @@ START_TEST(names_table_hostile_is_survived)
 }
 END_TEST
 
-/* Everything claimed by someone who lives forever: patience runs out early on. */
+/* A thread that never ends has claimed all entries: the function gives up early. */
 START_TEST(names_open_all_claimed_by_living_thread_is_bounded)
 {
 	uint64_t start_ns = monotonic_ns();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh: feed posix_trace_open() and what reads behind it with what nobody should write.  make fuzz calls it
+# run.sh: feed posix_trace_open() and the functions that read a log with damaged files.  make fuzz calls it
 # in the build directory, with srcdir, and FUZZ_SECONDS: half of them for libFuzzer, half for AFL++, both with
 # the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next time.
 # Ends with 1, and the names of the inputs, if any did harm.

@@ -787,7 +787,7 @@ START_TEST(open_log_status_is_that_of_the_end_and_never_reset)
 	ok(posix_trace_start(stream));
 	for (uint32_t i = 0; i < 1000; i++)
 		px_test_trace(type, i);
-	/* Told here, and in the log all the same. */
+	/* This volume reports it, and the log does, too. */
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status,
 			 POSIX_TRACE_NO_OVERRUN);

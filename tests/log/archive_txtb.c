@@ -149,7 +149,7 @@ static void draft_rich(bool big_endian)
 	begin_draft(big_endian, NAME_SIZE);
 	add_object(1, THREAD, "thread");
 	add_object(0, 0, "");
-	add_object_with(1, THREAD + 1, 0x0005, "no priority told");
+	add_object_with(1, THREAD + 1, 0x0005, "no priority");
 	add_object_with(1, THREAD + 2, 0x8301, "priority of ten bits");
 	add_object(4, 0x04000001, "semaphore");
 	add_object(15, 0x0F000011, "a user event");
@@ -877,7 +877,7 @@ START_TEST(open_attributes_tell_of_the_file)
 	ck_assert_uint_eq(attr->max_data_size, 16);
 	ck_assert_uint_eq(attr->stream_size, 14 * ENTRY_BYTES);
 	ck_assert_uint_eq(attr->log_size, draft.size);
-	ck_assert_uint_eq(px_test_ns(attr->create_time), 0); /* nobody looked yet */
+	ck_assert_uint_eq(px_test_ns(attr->create_time), 0); /* no call has asked for it yet */
 	archive->kind->complete_info(archive);
 	ck_assert_uint_eq(px_test_ns(attr->create_time), time_of_event(0));
 	ck_assert(!archive->status.is_full && !archive->status.is_overrun);

@@ -14,14 +14,14 @@
 #define HANDLE 0x01000000u
 
 /* The test's own account of an entry. */
-struct told {
+struct given {
 	bool is_event;
 	uint32_t context;
 	struct px_pack_event event;
 	unsigned char data[DATA_MAX];
 };
 
-static struct told *told;
+static struct given *given;
 static struct px_txtb_entry *entries;
 static struct px_pack *pack;
 static struct px_unpack *unpack;
@@ -29,18 +29,18 @@ static uint64_t ticks, base_ns;
 
 static void setup(void)
 {
-	told = calloc(ENTRIES, sizeof(*told));
+	given = calloc(ENTRIES, sizeof(*given));
 	entries = calloc(ENTRIES, sizeof(*entries));
 	pack = px_pack_make(ENTRIES, DATA_MAX);
 	unpack = px_unpack_make();
-	ck_assert(told && entries && pack && unpack);
+	ck_assert(given && entries && pack && unpack);
 	ticks = UINT32_MAX - 5000; /* the stamps wrap */
 	base_ns = UINT64_C(1700000000000000000);
 }
 
 static void teardown(void)
 {
-	free(told);
+	free(given);
 	free(entries);
 	px_pack_free(pack);
 	px_unpack_free(unpack);
@@ -68,11 +68,11 @@ static void add_event(uint32_t i, const struct px_pack_event *event, uint32_t co
 	struct px_txtb_entry *entry = &entries[i];
 	struct px_log_object object = object_of(context);
 
-	told[i].is_event = true;
-	told[i].context = context;
-	told[i].event = *event;
+	given[i].is_event = true;
+	given[i].context = context;
+	given[i].event = *event;
 	if (event->length)
-		memcpy(told[i].data, event->data, event->length);
+		memcpy(given[i].data, event->data, event->length);
 	ticks += step;
 	entry->context = context;
 	entry->stamp = (uint32_t)ticks;
@@ -87,7 +87,7 @@ static void add_event(uint32_t i, const struct px_pack_event *event, uint32_t co
 
 static void add_shown(uint32_t i)
 {
-	told[i].is_event = false;
+	given[i].is_event = false;
 	ticks++;
 	entries[i].context = HANDLE;
 	entries[i].stamp = (uint32_t)ticks;
@@ -115,12 +115,12 @@ static void expect_told(const void *bytes, size_t size, uint64_t position, uint3
 	ck_assert_uint_eq(sizeof(frame) + frame.objects + frame.records, size);
 	ck_assert_uint_eq(px_unpack_frame(unpack, &frame, body, entries, TICK_NS, got), count);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct px_pack_event *event = &told[i].event;
+		const struct px_pack_event *event = &given[i].event;
 		size_t first = event->length < 16 ? event->length : 16;
-		struct px_log_object object = object_of(told[i].context);
+		struct px_log_object object = object_of(given[i].context);
 
-		ck_assert_int_eq(got[i].is_event, told[i].is_event);
-		if (!told[i].is_event)
+		ck_assert_int_eq(got[i].is_event, given[i].is_event);
+		if (!given[i].is_event)
 			continue;
 		ck_assert_uint_eq(got[i].time_ns, event->time_ns);
 		ck_assert_uint_eq(got[i].address, event->address);
@@ -131,10 +131,10 @@ static void expect_told(const void *bytes, size_t size, uint64_t position, uint3
 		ck_assert_uint_eq(got[i].pid, event->is_other ? event->pid : object.object.pid);
 		ck_assert_uint_eq(got[i].thread,
 				  event->is_other ? event->thread : object.object.thread);
-		ck_assert_mem_eq(got[i].first, told[i].data, first);
+		ck_assert_mem_eq(got[i].first, given[i].data, first);
 		if (event->length > 16)
-			ck_assert_mem_eq(got[i].more, told[i].data + 16, event->length - 16);
-		ck_assert_mem_eq(px_unpack_object(unpack, told[i].context), &object,
+			ck_assert_mem_eq(got[i].more, given[i].data + 16, event->length - 16);
+		ck_assert_mem_eq(px_unpack_object(unpack, given[i].context), &object,
 				 sizeof(object));
 	}
 	free(got);

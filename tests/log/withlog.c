@@ -335,7 +335,7 @@ START_TEST(withlog_file_size_limit_is_told_without_a_signal)
 {
 	trace_attr_t attr;
 	uint64_t limit = 0;
-	int error, nr_efbig = 0;
+	int error, nr_failures = 0;
 
 	signal(SIGXFSZ, count_signal);
 	ok(posix_trace_attr_init(&attr));
@@ -344,13 +344,16 @@ START_TEST(withlog_file_size_limit_is_told_without_a_signal)
 	while ((error = create_limited(&attr, limit)) != 0) {
 		ck_assert_int_eq(nr_signals, 0);
 		ck_assert_uint_eq(stream, 4711);
-		/* The segment has a limit too, and that is a lack of memory (CREATE-13). */
-		ck_assert(error == EFBIG || (error == ENOMEM && nr_efbig == 0));
-		nr_efbig += error == EFBIG;
+		/*
+		 * The segment has a limit too, and that is a lack of memory (CREATE-13).  It is longer than a new log:
+		 * log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost forces EFBIG of a log.
+		 */
+		ck_assert(error == EFBIG || error == ENOMEM);
+		nr_failures++;
 		limit += 2000;
 	}
 	ck_assert_int_eq(nr_signals, 0);
-	ck_assert_int_gt(nr_efbig, 5);
+	ck_assert_int_gt(nr_failures, 5);
 	finish();
 	ck_assert_int_eq(count_free_streams(), TRACE_SYS_MAX);
 }

@@ -5,14 +5,24 @@ check.py TOOL ACCOUNT LOG
 
 No length of time decides.  The account has the time before and after each call, so what the log has of the call must
 lie between the two, by one and the same offset of the two clocks.  If the account knows that a thread slept in a call from
-one time to another, the wait in the log must contain this period.  The clock of the log is a line through samples of
+one time to another, the wait in the log must contain this period.  The exports are read again,
+and must have the same waits.  The clock of the log is a line through samples of
 CLOCK_MONOTONIC: TOLERANCE_NS is what it may be off.
 """
 import collections
+import decimal
+import glob
 import json
+import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
+import page_data
+
+PERFETTO_CHECK = os.environ.get("PERFETTO_CHECK", "")
+import running
 
 TOLERANCE_NS = 3000
 TAKES = {"pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock"}
@@ -35,7 +45,9 @@ def run(*words):
 
 class Account:
     def __init__(self, path):
-        self.calls, self.objects, self.names, self.says, self.longest = [], {}, {}, [], {}
+        self.calls, self.objects, self.names, self.says, self.longest, self.worked = [], {}, {}, [], {}, {}
+        self.ran = {}
+        self.waits_for = {}
         with open(path, encoding="utf-8") as file:
             for line in file:
                 kind, rest = line.rstrip("\n").split(" ", 1)
@@ -45,9 +57,18 @@ class Account:
                 elif kind == "object":
                     address, name = rest.split()
                     self.objects[int(address, 16)] = name
+                elif kind == "waits_for":
+                    service, name = rest.split(" ", 1)
+                    self.waits_for[service] = name
                 elif kind == "longest":
                     address, ns = rest.split()
                     self.longest[int(address, 16)] = int(ns)
+                elif kind == "worked":
+                    tid, ns = rest.split()
+                    self.worked[int(tid)] = int(ns)
+                elif kind == "ran":
+                    tid, least, most = map(int, rest.split())
+                    self.ran[tid] = (least, most)
                 elif kind == "call":
                     tid, service, address, *times = rest.split()
                     self.calls.append(Call(int(pid), int(tid), service, int(address, 16), *map(int, times)))
@@ -59,12 +80,15 @@ class Shown:
     """The calls in the log: for each thread and function, their (begin, end, object, has waited)."""
 
     def __init__(self):
-        self.calls = collections.defaultdict(list)
+        self.calls, self.first_of_cpu, self.span = collections.defaultdict(list), {}, {}
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
         for line in run("print", "--format", "jsonl", log).splitlines():
             event = json.loads(line)
             self.first_ns = self.first_ns or event["ns"]
             self.last_ns = event["ns"]
+            self.first_of_cpu.setdefault(event["cpu"], event["ns"])
+            tid = self.tid(event["thread"])
+            self.span[tid] = self.span.get(tid, (event["ns"],))[0], event["ns"]
             if isinstance(event["data"], dict):
                 self.add(event)
 
@@ -74,6 +98,8 @@ class Shown:
         found = re.match(r"0x([0-9a-f]+)$", str(next(iter(data.values()), "")))
         if found:
             address = int(found[1], 16)
+        elif next(iter(data), "") == "fd":
+            address = data["fd"]  # in the account, too, the number of a descriptor is its address
         if wait == "ends" and self.calls[key] and self.calls[key][-1][1] is None:
             begin, _, address, _ = self.calls[key].pop()
             self.calls[key].append((begin, event["ns"], address, True))
@@ -143,7 +169,7 @@ def is_object(shown, name, address):
     The program may end before the recorder finds the name of an object: then the log has its address.  An object in
     shared memory has the name of its place there.
     """
-    return (shown == name or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None or
+    return (shown == name or (address < 4096 and shown.endswith(f" fd {address}")) or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None or
             re.search(r" in [0-9a-f]+:[0-9a-f]+:\d+\+0x", shown) is not None)
 
 
@@ -155,7 +181,7 @@ def check_blocked(account, pairs, last_ns):
             waits[call.tid, call.object or call.service].append((end or last_ns) - begin)
     rows = rows_of("blocked --by thread")
     for (tid, what), lengths in waits.items():
-        name = account.objects.get(what, what)
+        name = account.objects.get(what) or account.waits_for.get(what, what)
         if isinstance(name, int):
             continue
         found = [row for row in rows if Shown.tid(row["thread"]) == tid and
@@ -164,9 +190,9 @@ def check_blocked(account, pairs, last_ns):
             complain(f"blocked has {len(found)} rows for {account.names[tid]} and {name}")
             continue
         row = found[0]
-        told = (row["waits"], ns_of(row["total_s"]), ns_of(row["max_s"]))
-        if told != (len(lengths), sum(lengths), max(lengths)):
-            complain(f"blocked says {told} of {account.names[tid]} and {name}, not "
+        shown = (row["waits"], ns_of(row["total_s"]), ns_of(row["max_s"]))
+        if shown != (len(lengths), sum(lengths), max(lengths)):
+            complain(f"blocked says {shown} of {account.names[tid]} and {name}, not "
                      f"{(len(lengths), sum(lengths), max(lengths))}")
 
 
@@ -211,8 +237,64 @@ def check_longest(account):
                     complain(f"{command} says {row['max_s']} s of {row[key]}, longer than {longest} ns")
 
 
+def check_ran(account):
+    if not account.ran:
+        return
+    profile = json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]
+    times = {Shown.tid(row["thread"]): ns_of(row["time_s"]) for row in profile}
+    for tid, (least, most) in account.ran.items():
+        if not least - TOLERANCE_NS <= times.get(tid, 0) <= most + TOLERANCE_NS:
+            complain(f"{account.names[tid]} ran {least} to {most} ns, report says {times.get(tid)}")
+
+
+def spans_of_chrome(_):
+    trace = json.loads(run("export", "--to", "chrome", "-o", "-", log), parse_float=decimal.Decimal)
+    first_ns, names = int(trace["otherData"]["first_event_ns"]), {}
+    opened = collections.defaultdict(list)
+    for record in trace["traceEvents"]:
+        track = record["pid"], record["tid"]
+        if record.get("name") == "thread_name":
+            names[track] = record["args"]["name"]
+        elif record["ph"] == "B":
+            opened[track].append(first_ns + int(record["ts"] * 1000))
+        elif record["ph"] == "E":
+            yield Shown.tid(names[track]), opened[track].pop(), first_ns + int(record["ts"] * 1000)
+
+
+def spans_of_page(first_ns):
+    page = run("export", "--to", "html", "-o", "-", log)
+    names = {row[0]: row[1] for row in page_data.facts_of(page)["objects"]}
+    for kind, context, begin, end, _ in page_data.spans_of(page):
+        if kind == page_data.WAIT:
+            yield Shown.tid(names.get(context, "")), first_ns + begin, first_ns + end
+
+
+def spans_of_perfetto(_):
+    path = f"{log}.pf"
+    run("export", "--to", "perfetto", "--force", "-o", path, log)
+    opened = collections.defaultdict(list)
+    for line in subprocess.run([PERFETTO_CHECK, path], capture_output=True, text=True, check=True,
+                               encoding="utf-8").stdout.splitlines():
+        found = re.match(r"(begin|end) (\d+) \[([^]]*)\]", line)
+        if found and found[1] == "begin":
+            opened[found[3]].append(int(found[2]))
+        elif found:
+            yield Shown.tid(found[3]), opened[found[3]].pop(), int(found[2])
+
+
+def check_exports(account, pairs, shown):
+    """Each wait of the account is in each export, with its begin and its end."""
+    expected = collections.Counter((call.tid, begin, end or shown.last_ns)
+                                   for call, begin, end, has_waited in pairs if has_waited)
+    readers = [spans_of_chrome, spans_of_page] + ([spans_of_perfetto] if PERFETTO_CHECK else [])
+    for reader in readers:
+        missing = expected - collections.Counter(reader(shown.first_ns))
+        for (tid, begin, end), _ in list(missing.items())[:3]:
+            complain(f"{reader.__name__}: {account.names[tid]} lacks its wait from {begin} to {end}")
+
+
 def check_why(account):
-    """Without a time, why tells what cost a thread most; and the sum of it."""
+    """Without a time, why shows what cost a thread most, and the sum of it."""
     sums = collections.defaultdict(collections.Counter)
     for row in rows_of("blocked --by thread"):
         sums[Shown.tid(row["thread"])][row["object"]] += ns_of(row["total_s"])
@@ -225,6 +307,54 @@ def check_why(account):
             complain(f"{name} waited {duration(most)} for {what}, why says: {first}")
 
 
+def overlap(spans, begin, end):
+    return sum(max(0, min(end, until) - max(begin, since)) for since, until in spans)
+
+
+def check_charges(account, shown, pairs, path, begin_ns):
+    """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread."""
+    buffer, waits, times = running.Buffer(path), collections.defaultdict(list), collections.Counter()
+    said = subprocess.run([tool, "check", "--strict", path], capture_output=True, text=True, check=False)
+    if said.returncode:
+        complain(f"check --strict: {said.stdout}")
+    for fault in buffer.faults():
+        complain(f"{os.path.basename(path)}: {fault}")
+    for call, begin, end, has_waited in pairs:
+        if has_waited:
+            waits[call.tid].append((begin, end or shown.last_ns))
+    slept = collections.Counter()
+    for name, since, until in buffer.charges():
+        tid = Shown.tid(name)
+        times[tid or name] += until - since
+        slept[tid] += overlap(waits.get(tid, ()), begin_ns + since, begin_ns + until)
+    for tid, ns in slept.items():
+        if tid in account.names and ns > buffer.tick_ns * len(waits[tid]):
+            complain(f"{os.path.basename(path)}: {account.names[tid]} gets {ns} ns in which it slept")
+    if times["nobody"]:
+        complain(f"{os.path.basename(path)}: nobody gets {times['nobody']} ns")
+    return times
+
+
+def check_running(account, shown, pairs):
+    """What TraceX shows of which thread runs, if it is given the log by export --to trx."""
+    run("export", "--to", "trx", "--force", "-o", log + ".all", log)
+    check_charges(account, shown, pairs, log + ".all", shown.first_ns)
+    run("export", "--to", "trx", "--per-core", "--force", "-o", log + ".core", log)
+    times = collections.Counter()
+    for path in glob.glob(log + "-cpu*.core"):
+        cpu = int(re.search(r"-cpu(\d+)\.core$", path)[1])
+        times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu])
+    told = {Shown.tid(row["thread"]): ns_of(row["time_s"])
+            for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]}
+    for tid, name in account.names.items():
+        if abs(told[tid] - times[tid]) > TOLERANCE_NS:
+            complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
+    for tid, ns in account.worked.items():
+        begin, end = shown.span[tid]
+        if not ns - TOLERANCE_NS <= times[tid] <= end - begin:
+            complain(f"{account.names[tid]} worked for {ns} ns, the files of the CPUs say {times[tid]} ns")
+
+
 def duration(ns):
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size * 0.99995:
@@ -233,11 +363,14 @@ def duration(ns):
 
 
 def question(account, word, offset, first_ns):
-    """NAME@OBJECT: the time is in the middle of the last certain sleep of the thread in a call with the object."""
+    """
+    NAME@OBJECT: the time is in the middle of the last certain sleep of the thread in a call with the object, or in a
+    call with this name, if it has no object.
+    """
     name, _, what = word.partition("@")
     tids = [tid for tid, known in account.names.items() if known == name]
     for call in reversed(account.calls):
-        if what and call.tid in tids and call.awake and account.objects.get(call.object) == what:
+        if what and call.tid in tids and call.awake and account.objects.get(call.object, call.service) == what:
             return f"{call.tid}@{((call.asleep + call.awake) / 2 + offset - first_ns) / 1e9:.9f}s"
     return str(tids[0]) if len(tids) == 1 else name
 
@@ -259,6 +392,9 @@ def main():
         check_blocked(account, pairs, shown.last_ns)
         check_locks(account)
         check_why(account)
+        check_running(account, shown, pairs)
+        check_exports(account, pairs, shown)
+    check_ran(account)
     check_longest(account)
     check_says(account, offset, shown.first_ns)
     sys.exit(failed > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread waits at a condition that was signalled before, and another one at a semaphore that nobody posts. */
+/* A thread waits at a condition that was signalled before, and another one at a semaphore that no thread posts. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <unistd.h>

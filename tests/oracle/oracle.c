@@ -163,9 +163,22 @@ static void note(const char *format, ...)
 	va_end(list);
 }
 
+void oracle_worked(int64_t ns)
+{
+	self->worked_ns = ns;
+}
+
 void oracle_object(const volatile void *object, const char *name)
 {
 	note("object %lx %s\n", (unsigned long)object, name);
+}
+
+void oracle_ran(const char *name, int64_t least_ns, int64_t most_ns)
+{
+	struct oracle_thread *thread = thread_of(name);
+
+	thread->ran_least_ns = least_ns;
+	thread->ran_most_ns = most_ns;
 }
 
 void oracle_longest(const volatile void *object, int64_t ns)
@@ -173,26 +186,31 @@ void oracle_longest(const volatile void *object, int64_t ns)
 	note("longest %lx %lld\n", (unsigned long)object, (long long)ns);
 }
 
+/* Print "WORD FIRST", the end of the line from the format, and a line feed. */
+#define NOTE_LINE(word, first, separator, format)                                                  \
+	do {                                                                                       \
+		va_list list_;                                                                     \
+                                                                                                   \
+		note(word " %s" separator, first);                                                 \
+		va_start(list_, format);                                                           \
+		put(extra, sizeof(extra), &nr_extra, format, list_);                               \
+		va_end(list_);                                                                     \
+		note("\n");                                                                        \
+	} while (0)
+
+void oracle_waits_for(const char *service, const char *format, ...)
+{
+	NOTE_LINE("waits_for", service, " ", format);
+}
+
 void oracle_says(const char *command, const char *format, ...)
 {
-	va_list list;
-
-	note("says %s\t", command);
-	va_start(list, format);
-	put(extra, sizeof(extra), &nr_extra, format, list);
-	va_end(list);
-	note("\n");
+	NOTE_LINE("says", command, "\t", format);
 }
 
 void oracle_says_not(const char *command, const char *format, ...)
 {
-	va_list list;
-
-	note("says_not %s\t", command);
-	va_start(list, format);
-	put(extra, sizeof(extra), &nr_extra, format, list);
-	va_end(list);
-	note("\n");
+	NOTE_LINE("says_not", command, "\t", format);
 }
 
 static void print_thread(struct oracle_thread *thread)
@@ -200,6 +218,9 @@ static void print_thread(struct oracle_thread *thread)
 	int nr = atomic_load(&thread->nr_calls);
 
 	print("thread %d %d %s\n", (int)getpid(), thread->tid, thread->name);
+	if (thread->ran_most_ns != 0)
+		print("ran %d %lld %lld\n", thread->tid, (long long)thread->ran_least_ns,
+		      (long long)thread->ran_most_ns);
 	for (int i = 0; i < nr; i++) {
 		struct oracle_call *call = &thread->call[i];
 
@@ -208,6 +229,8 @@ static void print_thread(struct oracle_thread *thread)
 		      (long long)atomic_load(&call->end_ns), (long long)atomic_load(&call->asleep_ns),
 		      (long long)atomic_load(&call->awake_ns));
 	}
+	if (thread->worked_ns)
+		print("worked %d %lld\n", thread->tid, (long long)thread->worked_ns);
 }
 
 void oracle_report(void)

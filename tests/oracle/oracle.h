@@ -26,6 +26,8 @@ struct oracle_call {
 struct oracle_thread {
 	const char *name;
 	int tid;
+	int64_t worked_ns;   /* 0: not known */
+	int64_t ran_least_ns, ran_most_ns; /* 0: not known */
 	atomic_int nr_calls; /* the last one may be unfinished */
 	struct oracle_call call[ORACLE_CALLS];
 };
@@ -67,8 +69,20 @@ bool oracle_sleeps(int tid);
 /* The calling thread certainly slept in its last call from one time to another. */
 void oracle_slept(int64_t asleep_ns, int64_t awake_ns);
 
+/* The calling thread used the CPU for this time, all of it between two of its calls. */
+void oracle_worked(int64_t ns);
+
+/*
+ * The thread with this name ran for at least and at most so long.  The execution profile gives the time between two events
+ * on a CPU to the thread of the first one.
+ */
+void oracle_ran(const char *name, int64_t least_ns, int64_t most_ns);
+
 /* Let the account of an object have its name. */
 void oracle_object(const volatile void *object, const char *name);
+
+/* The calls of this function without an object in the account wait for an object with this name in the trace. */
+void oracle_waits_for(const char *service, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* No thread held or waited for the object longer than this in one call of it. */
 void oracle_longest(const volatile void *object, int64_t ns);
@@ -84,8 +98,11 @@ void oracle_says_not(const char *command, const char *format, ...) __attribute__
  * Print the account with one write():
  *
  *	object ADDRESS NAME
+ *	waits_for SERVICE NAME
  *	longest ADDRESS NS
+ *	worked TID NS
  *	thread PID TID NAME
+ *	ran TID LEAST_NS MOST_NS
  *	call TID SERVICE ADDRESS BEGIN END ASLEEP AWAKE
  *	says COMMAND<tab>EXPRESSION, says_not COMMAND<tab>EXPRESSION
  */

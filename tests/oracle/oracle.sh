@@ -8,6 +8,10 @@ programs=${ORACLES:-$(pwd)/tests/oracle}
 [ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
 [ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
 command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+check=${PERFETTO_CHECK:-$(pwd)/tests/tool/perfetto_check}
+PERFETTO_CHECK=$([ ! -x "$check" ] || echo "$check")
+PYTHONDONTWRITEBYTECODE=1
+export PERFETTO_CHECK PYTHONDONTWRITEBYTECODE
 TXTRACE_DIR=$scratch/shm
 TXTRACE_PRELOAD=$object
 export TXTRACE_DIR TXTRACE_PRELOAD
@@ -28,9 +32,13 @@ judge()
 		complain "$program: $(cat said)"
 }
 
-for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong timers storm; do
+for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu timers two_cpus storm; do
 	judge $name
 done
+nr_checks=$((nr_checks + 1))
+"$tool" info --objects sockets.trx >said && grep -q ' socket fd ' said && ! grep -q TCP said ||
+	complain "a socket of the family AF_UNIX is called something else: $(grep socket said)"
+judge calls
 judge fork_tree --inherit
 judge shared --inherit --size 256K
 # Which events are lost is chance, so this is done several times.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads let each other go on in turn. */
+/* Two threads let each other go on in turn: on any CPUs, or with ONE_CPU on the same CPU. */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <unistd.h>
 
@@ -24,10 +25,31 @@ static void *answer(void *unused)
 	return unused;
 }
 
+#ifdef ONE_CPU
+#define PROGRAM "one_cpu"
+
+static void choose_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : (size_t)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+#else
+#define PROGRAM "ping_pong"
+
+static void choose_cpu(void)
+{
+}
+#endif
+
 int main(void)
 {
 	pthread_t thread;
 
+	choose_cpu();
 	oracle_thread("main");
 	oracle_object(&ping, "ping");
 	oracle_object(&pong, "pong");
@@ -42,7 +64,7 @@ int main(void)
 		WAIT(&pong);
 	}
 	pthread_join(thread, NULL);
-	oracle_says("why pong@ping", "ping_pong [0-9]+ let pong [0-9]+ go on: sem_post");
+	oracle_says("why pong@ping", PROGRAM " [0-9]+ let pong [0-9]+ go on: sem_post");
 	oracle_report();
 	return 0;
 }

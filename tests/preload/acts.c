@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -65,7 +66,7 @@ static void *give_back(void *argument)
 static volatile pid_t waiter;
 static volatile bool may_end;
 
-/* Until it is told to: whoever tries to join it comes too early. */
+/* Wait until the test ends this thread: a join before that comes too early. */
 static void *wait_until_told(void *argument)
 {
 	waiter = (pid_t)syscall(SYS_gettid);
@@ -74,7 +75,7 @@ static void *wait_until_told(void *argument)
 	return argument;
 }
 
-/* Its end, for those who join it and for the kernel. */
+/* Wait until the thread has ended for a join and for the kernel. */
 static void await_end(void)
 {
 	may_end = true;
@@ -134,8 +135,8 @@ static void vfork_and_redirect(void)
 }
 
 /*
- * A child that shares the memory, and the storage of the thread that made it, on another CPU than an innocent thread; nobody
- * takes events from the other.
+ * A child that shares the memory, and the storage of the thread that made it, on another CPU than a thread that is
+ * not involved.  Neither takes events from the other.
  */
 enum { SHARED_POSTS = 10000 };
 
@@ -305,7 +306,7 @@ static void act_pthread_cancel(void)
 	say("cancelled", value == PTHREAD_CANCELED);
 }
 
-/* Threads of C11: results are told, errno is not theirs. */
+/* Threads of C11: print their results; they do not set errno. */
 
 static int give_back_c11(void *argument)
 {
@@ -425,6 +426,17 @@ static void act_pthread_setname_np(void)
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	printf("%s\n", name);
 	say("too long", pthread_setname_np(pthread_self(), "a name that is too long"));
+}
+
+static void act_prctl(void)
+{
+	char name[16];
+
+	say("name", prctl(PR_SET_NAME, "by-prctl-and-cut-off"));
+	pthread_getname_np(pthread_self(), name, sizeof(name));
+	printf("%s\n", name);
+	say("nowhere", prctl(PR_SET_NAME, (char *)1));
+	sched_yield();
 }
 
 static void act_pthread_setschedparam(void)
@@ -609,7 +621,7 @@ static void act_wait4(void)
 	pid_t pid = fork_child(4);
 	int status = 0;
 
-	/* It has ended, and nobody has seen us wait for that. */
+	/* The child has ended, and no wrapper has recorded that this thread waited for it. */
 	syscall(SYS_waitid, P_PID, pid, NULL, WEXITED | WNOWAIT, NULL);
 	say("wait", wait4(pid, &status, 0, NULL) == pid);
 	say_status("status", status);
@@ -737,7 +749,7 @@ static const struct {
 	}
 	/* clang-format off */
 	ACT(pthread_create), ACT(pthread_join), ACT(pthread_tryjoin_np), ACT(pthread_timedjoin_np), ACT(pthread_clockjoin_np),
-	ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill), ACT(pthread_setname_np),
+	ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill), ACT(pthread_setname_np), ACT(prctl),
 	ACT(pthread_setschedparam), ACT(pthread_setschedprio), ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork),
 	ACT(thrd_create), ACT(thrd_join), ACT(thrd_exit), ACT(thrd_detach),
 	ACT(execve), ACT(execv), ACT(execvp), ACT(execvpe), ACT(execl),

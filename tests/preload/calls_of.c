@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calls_of [-2] OBJECT GROUP,... PROGRAM [ARGUMENT...]: run the program with the object preloaded, trace it, and print the
- * calls of these groups, thread by thread, in a form that is the same each time: objects and descriptors are told by
+ * calls of these groups, thread by thread, in a form that is the same each time: objects and descriptors have
  * letters, in the order in which they come up, threads as self and other, times of waiting as some or none.
  *
- * A mutex that has two owners at once, in the order of the trace, is told on standard error, and ends in 1.
+ * If a mutex has two owners at once, in the order of the trace, print this on standard error and exit with 1.
  *
  * With -2 there are two streams, and the second one is read.
  *
@@ -94,7 +94,7 @@ static uint64_t number_of(const unsigned char *data, size_t size)
 	return number;
 }
 
-/* Of a call that opens, the descriptor is any; of others the result is told. */
+/* The descriptor that a call opens may have any number.  For other calls, print the result. */
 static void print_number(FILE *out, enum px_call call, char kind, const char *name, uint64_t number,
 			 uint32_t tid)
 {
@@ -168,7 +168,7 @@ static struct {
 } held[OBJECTS_MAX];
 static int nr_two_owners;
 
-/* An acquisition is that of a mutex which nobody had; a release is the last one of its owner's. */
+/* A mutex has no owner when a thread acquires it, and its owner releases it last. */
 static void follow_owner(const struct px_record *record, enum px_call call, const void *data)
 {
 	union px_call_data words;
@@ -207,7 +207,7 @@ static void take(trace_id_t trid, const struct px_record *record, const unsigned
 		return;
 	follow_owner(record, call, data);
 	if (txtrace_get_thread(trid, record->context, &object) != 0)
-		fail("a thread that nobody knows", ESRCH);
+		fail("a thread that is not known", ESRCH);
 	out = open_memstream(&line, &size);
 	fputs(px_call_name(call), out);
 	if (record->flags & PX_RECORD_BEGINS)

@@ -60,7 +60,7 @@ run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./title
 is 'logs with the name of the program' 2 "$(find . -name 'title.*.trx' | wc -l)"
 is 'logs' 2 "$(logs)"
 
-# Behind the C library nobody calls us, and nothing breaks.
+# If the object comes after the C library, no program calls its wrappers, and nothing breaks.
 rm -f ./*.trx*
 bare "$acts" fork
 timeout -k 1 120 env LD_PRELOAD="$(ldd "$acts" | awk '$1 ~ /^libc\./ { print $3 }') $object" TXTRACE_OUT=log.trx \
@@ -77,7 +77,7 @@ accepted log.trx
 accepted log.trx.1
 is 'an exec that fails, and one that does not' 3 "$(events log.trx execve)"
 
-# Who has the object only to read it, as the recorder that looks for symbols in it, is no parent that is traced.
+# A process that maps the object only to read it, such as a recorder that searches for symbols, is not a traced parent.
 cat >reader.c <<'END'
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -216,7 +216,9 @@ fi
 rm -f ./*.trx*
 run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx sh -c 'for i in 1 2 3 4; do
 	(for k in 1 2 3 4 5 6 7 8 9 10; do ./between quick; done; true) & done; wait; true'
-is 'logs of many children at a time' 85 "$(logs)"
+is 'children with logs' 85 "$(find . -name '*.trx' | wc -l)"
+# If a child must wait for a CPU before it executes the program, its events may be flushed, and it keeps that log.
+[ "$(logs)" -lt 100 ] || complain "85 children have $(logs) logs"
 
 # The rings of a child get their memory when they need it, and no event is lost.
 rm -f ./*.trx*
@@ -276,7 +278,8 @@ mapped='/stream\./ { found = 1 } found && /^Rss/ { print $2; found = 0 }'
 # match=: by the path of the program, through others that do not match.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN='match=/(cat|wc)$' TXTRACE_OUT=%e.trx sh -c 'sh -c "cat </dev/null; true"; ls | wc -l; true'
-is 'logs of what matches' "$(printf 'cat.trx\nsh.trx\nwc.trx')" "$(ls ./*.trx | sed 's|./||')"
+shell=$(basename "$(readlink -f /bin/sh)")
+is 'logs of what matches' "$(printf '%s.trx\n' cat wc "$shell" | sort)" "$(ls ./*.trx | sed 's|./||')"
 
 # P12: what is between vfork and exec is not recorded, and the parent goes on.
 for children in no yes; do
@@ -290,7 +293,7 @@ for children in no yes; do
 done
 is 'the child has the environment' 1 "$(cat out | head -1)"
 
-# P13: children made while other threads are in wrappers; nobody is stuck.
+# P13: children that are made while other threads are in wrappers; no thread hangs.
 for children in no yes; do
 	rm -f ./*.trx*
 	bare "$scenes" forks 20
@@ -302,7 +305,7 @@ for children in no yes; do
 done
 is 'logs' 21 "$(logs)"
 
-# A bad expression is told, and no children are traced.
+# The object reports a wrong expression, and traces no children.
 rm -f ./*.trx*
 run TXTRACE_CHILDREN='match=(' TXTRACE_OUT=%p.trx sh -c 'true; /bin/true; true'
 is 'a bad expression' 1 "$(grep -c 'regular expression' err)"

@@ -5,8 +5,8 @@
  * for them, right ones and wrong ones.  What each returned, what errno was then and what came of it is printed: that is
  * the same whether the program is traced or not.
  *
- * Ahead of each part stands an unlink() of "@SYMBOL N": tells.c looks that as many events of its call are in the trace
- * up to the next one; + is at least one.
+ * Ahead of each part stands an unlink() of "@SYMBOL N": parts.awk checks that the trace has N events
+ * of its call up to the next unlink(); + means at least one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -321,10 +321,10 @@ static void writes_of(int fd)
 	SEEKS(lseek);
 	SEEKS(lseek64);
 	reads_of(fd);
-	part("fsync", "2");
+	part("fsync", "4");
 	TRY(fsync(fd));
 	TRY(fsync(NO_FD));
-	part("fdatasync", "2");
+	part("fdatasync", "4");
 	TRY(fdatasync(fd));
 	TRY(fdatasync(NO_FD));
 	part("ftruncate", "2");
@@ -349,13 +349,13 @@ static void names(void)
 	part("mkdirat", "2");
 	TRY(mkdirat(AT_FDCWD, "d/d", 0700));
 	TRY(mkdirat(NO_FD, "d", 0700));
-	part("rename", "2");
+	part("rename", "4");
 	TRY(rename("a", "d/a"));
 	TRY(rename("a", "d/a"));
-	part("renameat", "2");
+	part("renameat", "4");
 	TRY(renameat(AT_FDCWD, "d/a", AT_FDCWD, "a"));
 	TRY(renameat(NO_FD, "d/a", AT_FDCWD, "a"));
-	part("renameat2", "3");
+	part("renameat2", "6");
 	TRY(renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_EXCHANGE));
 	TRY(renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_NOREPLACE));
 	TRY(renameat2(AT_FDCWD, NOTHING, AT_FDCWD, "b", ~0U));
@@ -1120,6 +1120,142 @@ static void epolls(void)
 
 /* The heap.  Volatile, or the compiler would leave them out. */
 
+/* Calls that wait for a disk: two events each. */
+static void disks(int fd)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	part("sync_file_range", "4");
+	TRY(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+	TRY(sync_file_range(NO_FD, 0, 0, 0));
+	part("syncfs", "4");
+	TRY(syncfs(fd));
+	TRY(syncfs(NO_FD));
+	part("sync", "2");
+	sync();
+	part("msync", "3");
+	TRY(msync(page, 4096, MS_SYNC));
+	TRY(msync(page, 4096, MS_ASYNC));
+	part("tcdrain", "2");
+	TRY(tcdrain(fd));
+	part("flock", "4");
+	TRY(flock(fd, LOCK_SH));
+	TRY(flock(fd, LOCK_EX | LOCK_NB));
+	TRY(flock(fd, LOCK_UN));
+	TRY(flock(NO_FD, LOCK_EX));
+	part("lockf", "3");
+	TRY(lockf(fd, F_LOCK, 1));
+	TRY(lockf(fd, F_ULOCK, 1));
+	TRY(lockf(NO_FD, F_LOCK, 1));
+	part("lockf64", "3");
+	TRY(lockf64(fd, F_LOCK, 1));
+	TRY(lockf64(fd, F_TEST, 1));
+	TRY(lockf64(fd, 77, 1));
+	munmap(page, 4096);
+}
+
+/* Transfers between a file with a few bytes and empty pipes. */
+static void transfers(int fd)
+{
+	struct iovec vector = {(void *)"more", 4};
+	pthread_t thread;
+	off64_t at = 0;
+	int from[2], to[2];
+	eventfd_t value;
+
+	quiet_pipe(from);
+	quiet_pipe(to);
+	part("sendfile", "2");
+	TRY(sendfile(from[1], fd, &at, 5));
+	TRY(sendfile(from[1], NO_FD, NULL, 5));
+	part("sendfile64", "1");
+	at = 0;
+	TRY(sendfile64(from[1], fd, &at, 5));
+	part("tee", "1");
+	TRY(tee(from[0], to[1], 3, 0));
+	part("splice", "4");
+	TRY(splice(from[0], NULL, to[1], NULL, 100, 0));
+	TRY(splice(from[0], NULL, to[1], NULL, 100, SPLICE_F_NONBLOCK));
+	TRY(splice(NO_FD, NULL, to[1], NULL, 100, 0));
+	part("splice", "2");
+	thread = write_later(from[1], "late");
+	TRY(splice(from[0], NULL, to[1], NULL, 100, 0));
+	pthread_join(thread, NULL);
+	part("vmsplice", "2");
+	TRY(vmsplice(from[1], &vector, 1, 0));
+	TRY(vmsplice(NO_FD, &vector, 1, 0));
+	quiet_close(from[0]);
+	quiet_close(from[1]);
+	quiet_close(to[0]);
+	quiet_close(to[1]);
+	part("copy_file_range", "4");
+	at = 1;
+	TRY(copy_file_range(fd, &at, fd, &(off64_t){100}, 3, 0));
+	TRY(copy_file_range(fd, &at, NO_FD, NULL, 3, 0));
+	fd = eventfd(1, 0);
+	part("eventfd_read", "3");
+	TRY(eventfd_read(fd, &value));
+	thread = write_later(fd, "8 bytes.");
+	TRY(eventfd_read(fd, &value));
+	pthread_join(thread, NULL);
+	part("eventfd_write", "2");
+	TRY(eventfd_write(fd, 1));
+	TRY(eventfd_write(NO_FD, 1));
+	quiet_close(fd);
+}
+
+/* Questions to name servers that the C library answers itself. */
+static void hosts(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST}, *found;
+	struct hostent entry, *host;
+	char text[1024], service[32];
+	int error;
+
+	part("getaddrinfo", "4");
+	TRY(getaddrinfo("127.0.0.1", "80", &numeric, &found));
+	freeaddrinfo(found);
+	TRY(getaddrinfo("none.", NULL, &numeric, &found));
+	part("getnameinfo", "4");
+	TRY(getnameinfo((void *)&address, sizeof(address), text, sizeof(text), service,
+			sizeof(service), NI_NUMERICHOST | NI_NUMERICSERV));
+	TRY(getnameinfo((void *)&address, 1, text, sizeof(text), NULL, 0, NI_NUMERICHOST));
+	part("gethostbyname", "2");
+	TRY_POINTER(gethostbyname("127.0.0.1"));
+	part("gethostbyname2", "2");
+	TRY_POINTER(gethostbyname2("127.0.0.1", AF_INET));
+	part("gethostbyaddr", "2");
+	TRY_POINTER(gethostbyaddr(&address.sin_addr, 1, AF_INET));
+	part("gethostbyname_r", "4");
+	TRY(gethostbyname_r("127.0.0.1", &entry, text, sizeof(text), &host, &error));
+	TRY(gethostbyname_r("127.0.0.1", &entry, text, 1, &host, &error));
+	part("gethostbyname2_r", "2");
+	TRY(gethostbyname2_r("127.0.0.1", AF_INET, &entry, text, sizeof(text), &host, &error));
+	part("gethostbyaddr_r", "2");
+	TRY(gethostbyaddr_r(&address.sin_addr, 1, AF_INET, &entry, text, sizeof(text), &host, &error));
+}
+
+static void requests(int fd)
+{
+	struct aiocb request = {.aio_fildes = fd};
+	const struct aiocb *list[] = {NULL, &request};
+	struct aiocb64 large = {.aio_fildes = fd};
+	const struct aiocb64 *large_list[] = {&large};
+
+	part("aio_suspend", "2");
+	aio_fsync(O_SYNC, &request);
+	while (aio_error(&request) == EINPROGRESS)
+		syscall(SYS_sched_yield);
+	TRY(aio_suspend(list, 2, NULL));
+	TRY(aio_suspend(list, 0, &(struct timespec){0, 1}));
+	part("aio_suspend64", "1");
+	aio_fsync64(O_SYNC, &large);
+	while (aio_error64(&large) == EINPROGRESS)
+		syscall(SYS_sched_yield);
+	TRY(aio_suspend64(large_list, 1, NULL));
+}
+
 static void *volatile memory;
 static volatile size_t too_much = (size_t)-1 / 2;
 
@@ -1184,6 +1320,10 @@ int main(int argc, char **argv)
 	closes();
 	fd = open("c", O_CREAT | O_RDWR | O_TRUNC, 0600);
 	writes_of(fd);
+	disks(fd);
+	transfers(fd);
+	requests(fd);
+	hosts();
 	quiet_close(fd);
 	names();
 	doubles();

@@ -22,8 +22,8 @@ battery()
 		diff "$scratch/$name.plain" "$scratch/$name.$way" >"$scratch/diff" ||
 			complain "$name: $way: $(head -20 "$scratch/diff")"
 	done
-	told "$scratch/$name.trx" >"$scratch/$name.told"
-	awk -f "$top/tests/preload/tells.awk" "$top/preload/wrappers.def" "$scratch/$name.told" >"$scratch/$name.parts"
+	names_and_data "$scratch/$name.trx" >"$scratch/$name.events"
+	awk -f "$top/tests/preload/parts.awk" "$top/preload/wrappers.def" "$scratch/$name.events" >"$scratch/$name.parts"
 	grep '^FAIL' "$scratch/$name.parts" && complain "$name: not the events that there should be"
 	grep -q ' parts, ' "$scratch/$name.parts" || complain "$name: no parts"
 }

@@ -37,7 +37,7 @@ reason 'The linker and the compiler add these.' \
 	__pthread_unwind_next __gcc_personality_v0 _Unwind_Resume __tls_get_addr
 reason 'Variables, and functions that return the address of one.' \
 	__ctype_b_loc __ctype_toupper_loc __environ environ __errno_location __progname program_invocation_short_name \
-	__rseq_offset __rseq_size stdin stdout _r_debug
+	__h_errno_location __rseq_offset __rseq_size stdin stdout _r_debug
 reason 'The dynamic linker, which only this object can ask: for the next object that defines a function.' \
 	dladdr dlerror dlsym dlvsym
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
@@ -45,7 +45,7 @@ reason 'These only read and write memory that the caller passes: no lock, no sys
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \
 	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
-	pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
+	aio_error aio_error64 pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
 reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_version sysconf
 reason 'Bookkeeping of threads inside the C library.  These must be the functions that the program uses.' \
 	__pthread_register_cancel __pthread_unregister_cancel __register_atfork pthread_key_create pthread_setspecific \

@@ -13,7 +13,7 @@ sed -n 's/^PX_CALL(\([a-z_A-Z0-9]*\), \([a-z]*\), .*/\1 \2/p' "$top/lib/event/ca
 # groups_of LOG: those that have an event, in one line
 groups_of()
 {
-	told "$1" | awk 'FILENAME == "groups" { group[$1] = $2; next } $1 in group { print group[$1] }' groups - |
+	names_and_data "$1" | awk 'FILENAME == "groups" { group[$1] = $2; next } $1 in group { print group[$1] }' groups - |
 		sort -u | paste -sd' '
 }
 

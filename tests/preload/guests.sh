@@ -14,12 +14,12 @@ scene()
 	nr_checks=$((nr_checks + 2))
 	LD_PRELOAD=$object "$guests" "$@" >"$scratch/out" 2>&1 || complain "$1: under the object it exits with $?"
 	traced "$scratch/$1.trx" "$guests" "$@" >"$scratch/out" || complain "$1: traced, it exits with $?"
-	[ "$(told "$scratch/$1.trx" | wc -l)" -gt 4 ] || complain "$1: nothing was recorded"
+	[ "$(names_and_data "$scratch/$1.trx" | wc -l)" -gt 4 ] || complain "$1: nothing was recorded"
 }
 
 # What dlsym() did not find for us is not the program's error.
 nr_checks=$((nr_checks + 1))
-LD_PRELOAD=$object "$guests" quiet || complain 'quiet: dlerror() tells of an error of ours'
+LD_PRELOAD=$object "$guests" quiet || complain 'quiet: dlerror() returns an error of the object'
 
 # Nothing but read, write and exit, and it is alive.
 if scene strict; then
@@ -90,11 +90,11 @@ $CC -shared -fPIC -DSHIM_IS_NEWER -o "$scratch/newer.so" "$top/tests/preload/shi
 	complain "no shared object by $CC: $(cat "$scratch/err")"
 ahead="$scratch/newer.so "
 nr_checks=$((nr_checks + 1))
-LD_PRELOAD="$ahead$object" "$guests" quiet || complain 'newer: dlerror() tells of an error of ours'
+LD_PRELOAD="$ahead$object" "$guests" quiet || complain 'newer: dlerror() returns an error of the object'
 traced "$scratch/newer.trx" "$guests" handler || complain "newer: it exits with $?"
 ahead=
 
-# Two copies of ours: whoever is in front records, and nothing breaks.
+# Two copies of the object: the first one records, and nothing breaks.
 cp "$object" "$scratch/copy.so"
 behind=" $scratch/copy.so"
 traced "$scratch/copy.trx" "$guests" writes >"$scratch/out" || complain "copy: it exits with $?"

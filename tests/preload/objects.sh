@@ -4,7 +4,7 @@
 #	$object				the object, as it was built
 #	$programs			the directory of the test programs
 #	traced FILE COMMAND...		run it under the object, and record what it does
-#	told FILE			the events of a trace: their names, and their data in hex
+#	names_and_data FILE		the events of a trace: their names, and their data in hex
 #	events_of FILE NAME		how many of them there are
 #	skip WHY			the script is skipped
 object=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so
@@ -33,12 +33,12 @@ traced()
 	return "$status"
 }
 
-told()
+names_and_data()
 {
 	"$tool" print --format jsonl "$1" | sed -n 's/.*"event":"\([^"]*\)".*"hex":"\([^"]*\)".*/\1 \2/p'
 }
 
 events_of()
 {
-	told "$1" | awk -v name="$2" '$1 == name { n++ } END { print n + 0 }'
+	names_and_data "$1" | awk -v name="$2" '$1 == name { n++ } END { print n + 0 }'
 }

@@ -8,7 +8,7 @@
 awk '/^\/\* / { is_ours = /^\/\* (Threads|Processes|Signals, timers)\. / }
 	is_ours && /^PX_WRAPPER/ { gsub(/PX_WRAPPER\(|,|\)/, " "); print $1, $2 }' "$top/preload/wrappers.def" |
 	grep -Ev '^(sched|thrd)_yield ' >rows
-"$acts" list | sort >acted
+"$acts" list | grep -vx prctl | sort >acted # prctl() is a wrapper of files and descriptors
 cut -d ' ' -f 1 rows | sort | diff - acted >differences ||
 	complain "the table (<) and the acts (>) are not of the same functions: $(grep '^[<>]' differences)"
 
@@ -28,7 +28,7 @@ run TXTRACE_OUT=log.trx "$acts" pthread_cancel
 is 'state of a thread that was cancelled' state=2 \
 	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }')"
 
-# What was recorded ahead and was refused then is told once more, with its result.
+# A call that was recorded before it ran and then failed is recorded once more, with its result.
 cat >refuses.c <<'END'
 #include <dlfcn.h>
 #include <errno.h>
@@ -77,7 +77,7 @@ run TXTRACE_OUT=log.trx "$acts" thrd_create
 is 'results of creations' "$(sed -n 's/^no room: 3/thrd_nomem/p; s/^no room: 2/thrd_error/p' out) 0" \
 	"$("$tool" print log.trx | sed -n 's/.* thrd_create .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
 
-# Of an error of C11 nobody knows more than its name.
+# The log knows only the name of an error of C11.
 cat >alone.c <<'END'
 #include <threads.h>
 int main(void)
@@ -93,7 +93,8 @@ is 'a thread that joins itself' 0 "$code"
 grep -q '^ *It ended with an error: thrd_error\.$' why || complain "a wait that thrd_error ended: $(cat why)"
 nr_checks=$((nr_checks + 1))
 
-# Where another object makes threads of C11 of those of POSIX, a thread still begins once, and is who was created.
+# Where another object makes threads of C11 of those of POSIX, a thread still begins once, and has the identity of the
+# created thread.
 cat >makes.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ for event in thrd_create txtrace_thread_start txtrace_thread_end; do
 	is "$event of threads that another object makes" 4 "$(events log.trx $event)"
 done
 is 'creations of POSIX, of these' 0 "$(events log.trx pthread_create)"
-# Who has another thread's storage takes nothing from those on the CPU where that was.
+# A process that shares the storage of another thread takes no events from the threads on the CPU where that thread was.
 for act in 'clone like vfork' 'clone and go on'; do
 	rm -f log.trx*
 	run TXTRACE_OUT=log.trx "$acts" "$act"

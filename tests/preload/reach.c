@@ -4,16 +4,22 @@
  * the object, traced or not, it has to say the same, and not to die.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <mqueue.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
@@ -113,6 +119,28 @@ static void try_processes(void *p)
 		continue;
 }
 
+/* The set and the queue do not exist, so these calls do not wait. */
+static void try_system_v(void *p)
+{
+	sigset_t none;
+
+	TRY(semop(-1, p, 1));
+	TRY(semop(-1, p, 100));
+	TRY(semtimedop(-1, p, 1, p));
+	TRY(msgrcv(-1, p, 10, 0, 0));
+	TRY(msgsnd(-1, p, 10, 0));
+	TRY(getaddrinfo(NULL, NULL, NULL, NULL));
+	sigemptyset(&none);
+	__asm__("" : "+r"(p)); /* the declarations of the calls above let the compiler assume that p is not NULL */
+	if (p)
+		TRY(sigtimedwait(&none, NULL, p));
+	TRY(syscall(SYS_futex, p, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0));
+	TRY(syscall(SYS_futex, p, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0));
+	TRY(syscall(SYS_futex, p, 100, 1, NULL, NULL, 0));
+	TRY(syscall(SYS_futex_waitv, p, 1, 0, NULL, CLOCK_MONOTONIC));
+	TRY(syscall(SYS_io_uring_enter, -1, 0, 1, 0, p, 8));
+}
+
 /* What stands at the end of what can be read is read as ever. */
 static void try_the_end(char *end)
 {
@@ -146,6 +174,7 @@ int main(void)
 		try_polls(nowhere[i]);
 		try_connections(nowhere[i]);
 		try_processes(nowhere[i]);
+		try_system_v(nowhere[i]);
 	}
 	printf("the end:\n");
 	try_the_end(pages + PAGE);

@@ -53,12 +53,12 @@ says ': potential deadlock  *(left|right) ' locks --wide deadlock.trx
 table 'Lock Order' | grep -q left && table 'Lock Order' | grep -q right || complain "not both: $(cat out)"
 says 'mutex  *1  *1 .* (right|left)  *waited for mutex ' blocked --wide deadlock.trx
 
-# Nobody had the CPU while all waited.
+# No thread had the CPU while all threads waited.
 nr_checks=$((nr_checks + 1))
 "$tool" report --profile --format json deadlock.trx | tr ',' '\n' | sed -n 's/.*"percent": \([0-9.]*\).*/\1/p' >shares
-awk '$1 > 30 { exit 1 }' shares && [ -s shares ] || complain "who waits is charged with it: $(cat shares)"
+awk '$1 > 30 { exit 1 }' shares && [ -s shares ] || complain "the profile counts time of waiting threads: $(cat shares)"
 
-# What viewers are given has it too; as a trace buffer, it is told of in the same words.
+# The exports for viewers have it too; a trace buffer has the same words.
 nr_checks=$((nr_checks + 3))
 "$tool" export --to chrome --force -o chrome.json deadlock.trx || complain 'no export to chrome'
 grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
@@ -86,7 +86,7 @@ says 'was signalled .* before the wait began, by early \(pthread_cond_signal' wh
 says 'no thread was waiting; there was no later signal' why lost_wakeup.trx late
 says 'Lost wake-up' why lost_wakeup.trx late
 says 'condition  *1  *1 ' blocked --wide lost_wakeup.trx
-# The mutex was given back for as long as it waits, so nobody is told to have it.
+# The thread has unlocked the mutex while it waits, so no thread holds it.
 says '^Locks' locks --wide lost_wakeup.trx
 table Locks | grep -qE '^  .*mutex  *2  *0 ' || complain "the mutex of a condition: $(cat out)"
 

@@ -31,6 +31,16 @@ accepted log.trx
 run TXTRACE_OUT='%e-%p-%t-%%.trx' "$scenes" threads 3
 ls ./*.trx | grep -qE '^\./scenes-[0-9]+-[0-9]{8}-[0-9]{6}-%\.trx$' || complain "names: $(ls)"
 rm -f ./*.trx*
+if command -v bash >/dev/null; then
+	run TXTRACE_OUT=%e.trx bash -c "exec -a liar '$scenes' threads 3"
+	is 'the name of a program whose arguments have another' scenes.trx "$(ls | grep -E '^(liar|scenes)\.trx$')"
+	rm -f ./*.trx*
+fi
+bare "$acts" prctl
+run TXTRACE_OUT=log.trx "$acts" prctl
+same 'a name by prctl()'
+is 'the thread with a name by prctl()' by-prctl-and-cu "$("$tool" print log.trx | awk '/ sched_yield/ { print $4 }')"
+rm -f log.trx*
 echo mine >log.trx
 echo mine >log.trx.1
 run TXTRACE_OUT=log.trx "$scenes" threads 3

@@ -3,7 +3,7 @@
  * sync_calls [FAMILY...]: calls of the synchronisation families, each in the ways in which it can end; says what each
  * returned, and errno.  Knows nothing of tracing: run with and without the preloaded object it has to say the same.
  *
- * Threads wait for each other by words in memory and plain system calls, which nobody wraps, so that the calls are
+ * Threads wait for each other by words in memory and plain system calls, which have no wrapper, so that the calls are
  * those that are written here and no others.
  */
 #include <errno.h>
@@ -93,7 +93,7 @@ static void set(int *word, int value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* The number of the system call in which the thread sleeps; -1: it does not, or -2: nobody tells. */
+/* The number of the system call in which the thread sleeps; -1: it does not sleep; -2: not known. */
 static long sleeps_in(pid_t tid)
 {
 	char path[64], text[32];
@@ -758,7 +758,7 @@ static void be_told(int number)
 	nr_told += number == SIGUSR2;
 }
 
-/* One message that nobody waits for is told of, once. */
+/* The queue notifies once of a message that no thread waits for. */
 static void tell_mq(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};

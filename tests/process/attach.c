@@ -312,7 +312,7 @@ static void say(const int to[2], char byte)
 		_exit(9);
 }
 
-/* Has a stream when it is told so, and says whether an event of another process is in it. */
+/* Create a stream when the test asks for it.  Return whether the stream has an event of another process. */
 static int trace_elsewhere(void)
 {
 	struct posix_trace_event_info info;
@@ -480,7 +480,7 @@ static int enter_and_trace(void)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 5;
 }
 
-/* MODEL-6 EXIT-5 MULTI-4: pids of another name space say nothing about who is alive. */
+/* MODEL-6 EXIT-5 MULTI-4: the pids of another name space do not show which processes live. */
 START_TEST(create_in_two_pid_name_spaces_leaves_each_its_streams)
 {
 	trace_id_t early = create(), late;
@@ -519,7 +519,7 @@ START_TEST(create_in_two_pid_name_spaces_leaves_each_its_streams)
 }
 END_TEST
 
-/* SHUT-5: a slot that somebody took meanwhile, for whatever reason, is his. */
+/* SHUT-5: another controller has taken the slot meanwhile: the slot is its own. */
 START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 {
 	struct px_registry *registry = px_registry_get();
@@ -649,7 +649,7 @@ static int trace_from_the_beginning(void)
 	return posix_trace_shutdown(stream) ? 2 : 0;
 }
 
-/* This program once more, as somebody to whom modes mean something. */
+/* Run this program once more, as a user for whom the modes of files count. */
 static int run_self(const char *directory, const char *helper)
 {
 	static char name[] = "check_attach", option[] = "--helper";
@@ -816,7 +816,7 @@ static pid_t hold_the_lock(void)
 	return holder;
 }
 
-/* CREATE-6: whoever holds the list locked was stopped; signals do not shorten the wait. */
+/* CREATE-6: the process that holds the lock of the list is stopped.  Signals do not shorten the wait. */
 START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
 {
 	const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};

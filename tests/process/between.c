@@ -32,7 +32,7 @@ static const char *const ring_points[] = {
 	"objects.add.writing",
 };
 
-/* EXIT-6 EVENT-17: for a bounded time, nobody else is delayed or loses anything */
+/* EXIT-6 EVENT-17: other threads wait for a bounded time only, and lose nothing */
 START_TEST(writer_killed_or_stopped_anywhere_delays_others_for_a_bounded_time)
 {
 	const int signal = _i % 2 ? SIGSTOP : SIGKILL;

@@ -356,7 +356,7 @@ static void jump_out(trace_id_t stream, const char *point)
 	px_test_in_handler_at_point(point, jump);
 	if (sigsetjmp(way_out, 0) == 0) {
 		trace_below(1);
-		ck_abort_msg("nobody jumped");
+		ck_abort_msg("no handler jumped");
 	}
 }
 

@@ -573,7 +573,7 @@ static void work_on(struct traced *traced, uint64_t *random)
 	}
 }
 
-/* The stream of somebody else goes on as if nothing were. */
+/* The stream of another user goes on undisturbed. */
 struct honest {
 	struct px_other_user process;
 	trace_id_t trid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is born into a stream, and who is not: fork, clone, vfork, posix_spawn, exec, and what is between
- * them.
+ * The processes that inherit a stream, and those that do not: children by fork, clone, vfork, posix_spawn and exec,
+ * and by what is between these calls.
  */
 #include "support/helper_process.h"
 
@@ -129,7 +129,7 @@ START_TEST(born_to_later_generations_are_traced)
 }
 END_TEST
 
-/* FORK-3 FORK-10: who lived before, and whatever comes of them later */
+/* FORK-3 FORK-10: processes that lived before, and all their later children */
 START_TEST(born_before_the_stream_is_not_traced_nor_are_its_children)
 {
 	struct px_helper child = px_helper_make_by(&target, (enum px_birth)_i);
@@ -475,7 +475,7 @@ START_TEST(fork_inside_an_event_child_that_goes_on_harms_no_ring)
 }
 END_TEST
 
-/* A handler in the child, before it knows who it is. */
+/* A handler in the child, before the library knows the identity of the child. */
 static trace_event_id_t handler_type;
 
 static void record_in_handler(int signal)
@@ -503,7 +503,7 @@ static void trick_fork_and_interrupt_birth(struct px_order *order)
 	order->b = child;
 }
 
-/* FORK-1 FORK-8: whoever looks a second time while the child is born takes nothing away */
+/* FORK-1 FORK-8: a second look of the library during the fork removes nothing */
 START_TEST(fork_handler_records_while_the_child_is_born)
 {
 	static const char *const points[] = {"process.born.known", "process.attach.swapped",
@@ -581,7 +581,9 @@ START_TEST(fork_while_another_thread_attaches_child_is_traced)
 }
 END_TEST
 
-/* While one thread makes a stream, another forks: whatever becomes of it, nobody is damaged. */
+/*
+ * While one thread creates a stream, another thread forks: no process is damaged, whether the child is traced or not.
+ */
 static trace_event_id_t racing_type;
 static volatile pid_t racing_child;
 
@@ -623,7 +625,7 @@ static void trick_fork_in_create(struct px_order *order)
 	interrupted_at = order->text;
 	__atomic_store_n(&px_testpoint_hook, fork_in_thread, __ATOMIC_RELEASE);
 	order->a = create_inherited(&stream);
-	order->a |= interrupted_at != NULL; /* nobody was born meanwhile */
+	order->a |= interrupted_at != NULL; /* the test point was not reached, so no child was made */
 	child = fork();
 	if (child == 0) {
 		px_test_trace(racing_type, 3);
@@ -640,7 +642,10 @@ static void trick_fork_in_create(struct px_order *order)
 	} while (!order->a && !unavailable);
 }
 
-/* FORK-3 FORK-8: whatever becomes of who is born meanwhile, nobody is damaged, and the next one is traced */
+/*
+ * FORK-3 FORK-8: a child that is made meanwhile may be traced or not; no process is damaged, and the next child is
+ * traced
+ */
 START_TEST(fork_in_another_thread_while_create_runs_harms_nothing)
 {
 	static const char *const points[] = {"registry.told", "process.attach.mapped",
@@ -686,7 +691,10 @@ START_TEST(fork_daemon_that_closes_everything_is_traced)
 }
 END_TEST
 
-/* The first event of a child that nobody traces is recorded by its own child, which is it for a while. */
+/*
+ * No stream traces the child.  Its first event is recorded by its own child by vfork, which has the identity of its
+ * parent.
+ */
 static int record_first_by_vfork(void)
 {
 	struct posix_trace_event_info info = {0};

@@ -41,7 +41,7 @@ static void expect_nothing(trace_id_t stream)
 	ck_assert_int_eq(px_test_next_number(stream, &event), -1);
 }
 
-/* Who is there, and who is not. */
+/* Targets that exist, and targets that do not. */
 
 /* CREATE-1 CREATE-7 INFO-3 INFO-9 EVOPEN-6: the target sleeps in the kernel, or is stopped */
 START_TEST(create_for_another_process_traces_it)
@@ -140,7 +140,7 @@ static pid_t find_no_process(int what)
 	}
 }
 
-/* The first thread ends, and another one does what it is told. */
+/* The first thread ends, and another one does what the test orders. */
 static void *obey_in_thread(void *order)
 {
 	char path[64], text[512] = "";
@@ -359,7 +359,7 @@ START_TEST(create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream)
 }
 END_TEST
 
-/* Who may. */
+/* Users that may trace a process. */
 
 /* Become user order->a, with a directory of its own; then the program anew, as the constructor had another one. */
 static void trick_become_stranger(struct px_order *order)
@@ -465,7 +465,7 @@ START_TEST(create_in_another_name_space_is_eperm)
 		return;
 	}
 	ok((int)answer.a);
-	/* It tells its own idea of its pid; ours is that of an only child. */
+	/* It reports its pid in its own name space.  In ours, it is the only child of the target. */
 	px_helper_make_by(&target, PX_BY_FORK_EXEC);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)target.pid, (int)target.pid);
 	file = fopen(path, "r");
@@ -552,7 +552,7 @@ END_TEST
 
 /* Names. */
 
-/* EVOPEN-2 TRIDOPEN-1 TRIDOPEN-2 TRIDOPEN-3 MAP-1 MAP-3: whoever opens first, whichever stream */
+/* EVOPEN-2 TRIDOPEN-1 TRIDOPEN-2 TRIDOPEN-3 MAP-1 MAP-3: with any process first, and with any stream */
 START_TEST(open_by_controller_and_target_gives_one_id)
 {
 	trace_id_t first = px_test_start_for(target.pid, false);
@@ -683,7 +683,7 @@ START_TEST(event_ids_of_others_are_ignored_until_opened_for_the_target)
 }
 END_TEST
 
-/* TRIDOPEN-4 TRIDOPEN-6 LIM-3: the target's limit counts, whoever opens */
+/* TRIDOPEN-4 TRIDOPEN-6 LIM-3: the target's limit counts, whichever process opens the type */
 START_TEST(open_by_controllers_counts_for_the_target)
 {
 	trace_id_t streams[] = {px_test_start_for(target.pid, false),
@@ -798,7 +798,7 @@ START_TEST(controllers_trace_each_other)
 }
 END_TEST
 
-/* CREATE-9 CREATE-18 MULTI-4: whoever traces whom */
+/* CREATE-9 CREATE-18 MULTI-4: for any controllers and targets */
 START_TEST(controllers_share_the_limit_of_streams)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -965,15 +965,15 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 END_TEST
 
 /*
- * TRIDOPEN-1 MULTI-2: the target is about to take the names of a stream, which ends, and there is another one, made by
- * somebody who has seen that the target has attached them, or, in case 1, has seen nothing.
+ * TRIDOPEN-1 MULTI-2: the target is about to attach the names of a stream, which ends.  Then another controller creates
+ * a stream.  This controller has seen that the target has attached the names, or, in case 1, has not seen it.
  */
 START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 {
 	static const char *const points[] = {"process.family.attached", "process.family.found"};
 	trace_id_t first, second;
 	struct px_test_event event;
-	struct px_shared_names_ref kept; /* by somebody, so that it can still be attached */
+	struct px_shared_names_ref kept; /* this process keeps it, so that the target can still attach it */
 	bool has_entered;
 	uint32_t number;
 

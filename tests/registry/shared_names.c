@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of names of a family, and the list of types of a stream: claims that meet, processes that
- * are killed in the middle, places that run out, and content that somebody else made up.
+ * The shared name table, and the list of types of a stream: claims that meet, processes that are killed in the middle,
+ * places that run out, and forged content.
  */
 #include "support/common.h"
 
@@ -53,7 +53,7 @@ static uint64_t own_word(void)
 	return word_of(getpid());
 }
 
-/* Words that nobody has: a pid that is there, with the start of another. */
+/* Words that no process has: the pid of a living process with another start time. */
 static uint64_t dead_word(uint64_t i)
 {
 	return px_procfs_word((uint32_t)getpid(), px_procfs_start((uint32_t)getpid()) + 1 + i);
@@ -75,7 +75,7 @@ static void add_to(struct px_shared_names_member *member, unsigned int id)
 	member->opened.bits[id / 64] |= UINT64_C(1) << id % 64;
 }
 
-/* EVOPEN-4: a process has one place, whoever asks */
+/* EVOPEN-4: a process has one place, whichever thread asks */
 START_TEST(enter_the_same_process_gives_the_same_place)
 {
 	struct px_shared_names_member *member = px_shared_names_enter(shared_names, own_word());
@@ -123,7 +123,8 @@ START_TEST(enter_a_full_table_takes_places_of_the_dead)
 }
 END_TEST
 
-/* More living processes than places: no place, and nobody loses his; until one of them ends. */
+/* There are more living processes than places: a further process gets no place until one of them ends, and no process
+ * loses its place. */
 START_TEST(enter_more_than_there_are_places_gives_none_until_one_ends)
 {
 	static pid_t sleeper[PX_SHARED_NAMES_MEMBERS];
@@ -159,7 +160,7 @@ static void claim_too(void)
 static void free_the_first_place_and_claim(void)
 {
 	px_store_release(&shared_names->member[0].word,
-			 UINT64_C(0)); /* as whoever frees the dead */
+			 UINT64_C(0)); /* as a process that frees places of dead processes */
 	claim_too();
 }
 
@@ -243,7 +244,7 @@ START_TEST(enter_a_hostile_table_ends)
 		ck_assert(!member || (member >= shared_names->member &&
 				      member < shared_names->member + PX_SHARED_NAMES_MEMBERS));
 		if (round == 0)
-			ck_assert_ptr_null(member); /* all taken by somebody at work */
+			ck_assert_ptr_null(member); /* other processes have claimed all places */
 		ck_assert_uint_lt(monotonic_ns() - begin, UINT64_C(1000000000));
 	}
 }
@@ -267,7 +268,7 @@ static bool exists(uint32_t number)
 	return shmctl((int)(number - 1), IPC_STAT, &status) == 0;
 }
 
-/* MAP-2 EXEC-3: it lives as long as somebody has it, and no longer */
+/* MAP-2 EXEC-3: it lives as long as a process has it, and no longer */
 START_TEST(shared_names_lives_as_long_as_somebody_has_it)
 {
 	struct px_shared_names_ref ref = make_family(), again;
@@ -546,7 +547,7 @@ static void trick_get_segment(struct px_order *order)
 
 #define FEW 50
 
-/* EVOPEN-1: programs that nobody traces leave segments for all others, and for the names of those who are traced. */
+/* EVOPEN-1: programs that no stream traces leave segments for all others, and for the names of traced programs. */
 START_TEST(shared_names_of_many_programs_leave_segments_for_others)
 {
 	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC), other;
@@ -696,7 +697,7 @@ START_TEST(add_at_once_lists_each_once)
 }
 END_TEST
 
-/* EXIT-6 TYPELIST-3: one that was killed in the middle is finished by whoever lists it next */
+/* EXIT-6 TYPELIST-3: the next process that lists an entry completes it if its writer was killed in the middle */
 START_TEST(add_killed_in_the_middle_is_finished_by_the_next)
 {
 	char name[PX_NAME_MAX + 1];

@@ -185,7 +185,7 @@ START_TEST(list_tells_a_stream_whose_controller_was_killed)
 }
 END_TEST
 
-/* What a segment says is input: it is passed over, or told as it is, within its bounds. */
+/* The content of a segment is untrusted: the list skips the segment, or shows its content within bounds. */
 
 struct damage {
 	size_t offset;

@@ -107,7 +107,7 @@ static void commit(const struct px_reservation *at, uint32_t n)
 	px_ring_commit(&ring, at->position, n, self);
 }
 
-/* Of so many slots each.  Nobody disturbs us that often without end. */
+/* Of so many slots each.  The disturbance ends at some time. */
 static void put_records(unsigned int count, uint32_t n)
 {
 	struct px_reservation at;
@@ -329,7 +329,7 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 }
 END_TEST
 
-/* What somebody left at head, and what is taken there. */
+/* What another writer left at head, and what is taken there. */
 static const struct {
 	uint32_t left, n;
 } leftovers[] = {{1, 1}, {3, 1}, {1, 3}, {3, 3}, {16, 16}, {2, 16}};
@@ -354,7 +354,7 @@ START_TEST(take_where_claims_are_left_takes_them)
 }
 END_TEST
 
-/* A claim of another position is somebody's: it is passed, and those ahead of it are given up. */
+/* A claim of another position has an owner: the writer skips it, and gives up the slots before it. */
 static void expect_passed(uint64_t position, uint32_t distance, uint64_t claim)
 {
 	ck_assert_uint_eq(ring.control->head, position + distance + 1);
@@ -560,7 +560,7 @@ END_TEST
 
 static uint64_t second;
 
-/* The reader goes on by one, and somebody of this CPU takes its place. */
+/* The reader goes on by one slot, and another writer of this CPU takes that slot. */
 static void move_tail(const char *point)
 {
 	if (strcmp(point, "ring.lost.saved") != 0)
@@ -585,7 +585,7 @@ START_TEST(take_that_laps_while_the_tail_moves_saves_what_is_there_then)
 }
 END_TEST
 
-/* Its number was somebody's who died on the way, and now it is ours. */
+/* A writer that died on the way had this tid, and now this thread has it. */
 static bool comes_again(uint32_t tid)
 {
 	struct px_reservation at;
@@ -638,7 +638,10 @@ END_TEST
 
 #define NR_LIES 20000
 
-/* Whatever the words say: it comes to an end, and touches nothing but the ring, behind which nobody may. */
+/*
+ * With any content of the words, the writer returns and accesses only the ring.  The page behind the ring cannot be
+ * accessed.
+ */
 START_TEST(take_in_hostile_memory_stays_within_the_ring)
 {
 	uint64_t seed = test_seed();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records and objects in shared memory: that all which is written comes back, and that whatever
- * stands in the memory, reading stays within it and tells a whole thing from a torn one.
+ * Records and objects in shared memory: a reader gets back all that was written.  With any
+ * content of the memory, the reader stays within it, and knows whether a record is whole.
  */
 #include "support/common.h"
 
@@ -558,7 +558,7 @@ static uint64_t walk(const struct px_ring *ring, uint64_t position, uint64_t hea
 	return nr_steps;
 }
 
-static bool nobody(uint32_t tid)
+static bool no_thread_lives(uint32_t tid)
 {
 	(void)tid;
 	return false;
@@ -582,7 +582,7 @@ START_TEST(record_of_garbage_is_read_within_the_ring_and_the_buffer)
 		ck_assert_uint_le(head - oldest, 64);
 		px_ring_save_first_lost(&ring, position);
 		ck_assert_uint_le(px_ring_reclaim(&ring, position, head) - position, 64);
-		ck_assert_uint_le(px_ring_reclaim_all(&ring, nobody), 64);
+		ck_assert_uint_le(px_ring_reclaim_all(&ring, no_thread_lives), 64);
 		free(buffer);
 	}
 	free_ring(&ring);
@@ -593,7 +593,7 @@ END_TEST
 
 static struct px_threads objects;
 
-/* All of it can be told from the handle. */
+/* All members follow from the handle. */
 static struct px_object object_of(uint32_t handle)
 {
 	struct px_object object = {.handle = handle,

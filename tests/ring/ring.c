@@ -76,7 +76,7 @@ static struct {
 } event[MAX_EVENTS];
 static unsigned int nr_events;
 
-/* A page that nobody may touch lies behind the ring. */
+/* The page behind the ring cannot be accessed. */
 static void begin(uint32_t nr_slots, uint64_t at_most, uint64_t start)
 {
 	size_t size = px_ring_stride(nr_slots);
@@ -185,7 +185,7 @@ static void put_records(unsigned int count, uint32_t n)
 		ck_assert_int_eq(put(n), WRITTEN);
 }
 
-/* Somebody else, who lives. */
+/* Another process, which lives. */
 static uint32_t holder(void)
 {
 	return (uint32_t)getppid();
@@ -536,7 +536,7 @@ START_TEST(reserve_any_size_counts_records)
 }
 END_TEST
 
-/* What the reader is told about a slot on its way. */
+/* What the reader finds out about a slot that is being written. */
 START_TEST(look_slot_on_its_way_says_where_it_is)
 {
 	struct px_reservation at;
@@ -611,7 +611,7 @@ START_TEST(reserve_bounded_ring_holds_its_limit)
 }
 END_TEST
 
-/* R4: whoever writes on, what is not consumed stays, in any mix of sizes. */
+/* R4: records that are not consumed stay while writers go on, in any mix of sizes. */
 START_TEST(reserve_bounded_ring_never_overwrites)
 {
 	uint64_t seed = test_seed();
@@ -699,7 +699,7 @@ START_TEST(unchanged_further_slot_overwritten_is_noticed)
 }
 END_TEST
 
-/* LOOP-2: who is lapped again and again keeps a distance; it begins at a record all the same. */
+/* LOOP-2: a reader that is lapped again and again keeps a distance, and still begins at a record. */
 START_TEST(oldest_margin_is_kept)
 {
 	begin(NR_SLOTS, 0, starts[_i]);
@@ -1001,7 +1001,7 @@ static void others_lap(struct run *run, unsigned int laps, bool drains)
 	}
 }
 
-/* All there is to say once nobody is in flight any more, except a holder, who wakes now. */
+/* Check everything when no record is being written any more, except that of a holder, which goes on now. */
 static void end_run(struct run *run, bool drained)
 {
 	uint64_t oldest, from;
@@ -1064,7 +1064,7 @@ static void *sleeper(void *argument)
 
 	is_subject = true;
 	run->outcome = write_as(self(), run->subject, run->situation->n, &run->at);
-	sem_post(&has_arrived); /* once more, for one who was not caught */
+	sem_post(&has_arrived); /* once more, if the test point did not stop this thread */
 	return NULL;
 }
 
@@ -1095,7 +1095,7 @@ static void run_sleeper(const struct situation *situation, const char *point, in
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(run.outcome, WRITTEN);
 	note_subject(&run);
-	/* Who did not pass it reads it; and what was committed before was read then. */
+	/* A reader that did not skip the record reads it; a record that was committed before was read then. */
 	if (drains && (laps == 0 || strcmp(point, "ring.commit.done") == 0)) {
 		drain(&run.reader, STEP_OVER);
 		ck_assert_uint_eq(event[run.subject].read, 1);
@@ -1244,8 +1244,8 @@ START_TEST(reclaim_all_after_each_kill_keeps_all_slots)
 END_TEST
 
 /*
- * EVENT-8 EVENT-17 EXIT-6: where nobody takes slots back they run out.  All return even then, and
- * one call repairs it.
+ * EVENT-8 EVENT-17 EXIT-6: if no thread reclaims slots, they run out.  Even then all calls return, and one
+ * call repairs the ring.
  */
 START_TEST(reclaim_all_after_more_kills_than_slots_frees_the_ring)
 {
@@ -1277,7 +1277,7 @@ START_TEST(reclaim_all_after_more_kills_than_slots_frees_the_ring)
 }
 END_TEST
 
-/* R6: what belongs to somebody else is left alone. */
+/* R6: the slots of another owner do not change. */
 START_TEST(reclaim_record_of_the_dead_stops_at_the_next_owner)
 {
 	struct px_reservation dead, alive;
@@ -1460,7 +1460,7 @@ START_TEST(write_left_by_siglongjmp_anywhere_blocks_nobody)
 }
 END_TEST
 
-/* The reader is the one who is overtaken. */
+/* Writers overtake the reader. */
 
 static uint32_t overtaking_slots;
 
@@ -1524,7 +1524,7 @@ START_TEST(unchanged_reader_overtaken_in_copy_is_noticed)
 }
 END_TEST
 
-/* R4: in a bounded ring nobody overtakes it, because what it copies is not consumed. */
+/* R4: in a bounded ring no writer overtakes the reader, because the record that it copies is not consumed. */
 START_TEST(reserve_bounded_reader_in_copy_is_refused)
 {
 	struct px_reservation at;

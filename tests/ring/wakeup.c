@@ -62,7 +62,7 @@ static int status_of(pid_t child)
 static void exit_now(int signal)
 {
 	(void)signal;
-	px_test_forgive_leaks(); /* whoever may still read the stream finds it whole */
+	px_test_forgive_leaks(); /* threads that still read the stream find it whole */
 	exit(7);
 }
 
@@ -88,7 +88,7 @@ static int exit_while_reading(const char *point)
 
 static const char *const exit_points[] = {NULL, "reader.snapshot.taken"};
 
-/* EXIT-1 EXIT-8 SHUT-11: the destructor waits for nobody, as it may be himself. */
+/* EXIT-1 EXIT-8 SHUT-11: the destructor waits for no thread, because that thread may be its own. */
 START_TEST(exit_in_a_handler_of_a_reader_ends_the_process)
 {
 	pid_t child = fork();

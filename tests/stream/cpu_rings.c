@@ -158,7 +158,7 @@ static uint64_t count_lost(void)
 	return loss.overwritten + loss.dropped + loss.abandoned;
 }
 
-/* What is found are the last of those recorded, in order, and what is not was lost and told of once. */
+/* The stream has the last of the recorded events, in order.  It has counted the others as lost, each once. */
 static void expect_all_but(size_t lost)
 {
 	uint64_t before = count_lost();
@@ -237,7 +237,7 @@ static void leave_thread(void)
 	pthread_exit(NULL);
 }
 
-/* Also for the kernel, of which who joins it does not know. */
+/* Wait until the kernel has removed the thread: a join may return before. */
 static void wait_until_gone(void)
 {
 	while (syscall(SYS_tgkill, getpid(), thread_left, 0) == 0)
@@ -275,11 +275,11 @@ static void *record_and_die(void *number)
 	return NULL;
 }
 
-enum who { WE, THREAD, CHILD };
+enum disturbed { WE, THREAD, CHILD };
 
 static const struct {
 	void (*action)(void);
-	enum who who; /* is disturbed */
+	enum disturbed disturbed;
 } disturbances[] = {
 	{NULL, WE},		 {record_within, WE}, {let_another_record, WE},
 	{let_another_hold, WE},	 {move_away, WE},     {leave_thread, THREAD},
@@ -287,7 +287,7 @@ static const struct {
 };
 
 /* Returns how often the trap was met: once, or not at all. */
-static unsigned int record_disturbed(size_t step, void (*action)(void), enum who who)
+static unsigned int record_disturbed(size_t step, void (*action)(void), enum disturbed disturbed)
 {
 	uint32_t number = next_number++;
 	unsigned int hits;
@@ -296,7 +296,7 @@ static unsigned int record_disturbed(size_t step, void (*action)(void), enum who
 	pid_t child;
 
 	px_test_plant(step, action);
-	switch (who) {
+	switch (disturbed) {
 	case WE:
 		record(number);
 		note(number);
@@ -345,7 +345,7 @@ START_TEST(event_disturbed_at_each_step_is_there_once)
 	data_bytes = kinds[(size_t)_i % NR_KINDS].bytes;
 	for (size_t step = 0; step < px_test_nr_steps(); step++) {
 		nr_hit += record_disturbed(step, disturbances[(size_t)_i / NR_KINDS].action,
-					   disturbances[(size_t)_i / NR_KINDS].who);
+					   disturbances[(size_t)_i / NR_KINDS].disturbed);
 		record_next();
 		expect_all_but(0);
 	}
@@ -353,7 +353,7 @@ START_TEST(event_disturbed_at_each_step_is_there_once)
 }
 END_TEST
 
-/* Slots of records that nobody read yet. */
+/* Slots of records that the reader has not read yet. */
 static uint64_t unread(const struct px_ring *ring)
 {
 	return ring->control->head - ring->control->tail;
@@ -401,8 +401,8 @@ START_TEST(event_of_one_who_dies_at_each_step_in_full_ring_loses_no_more_than_it
 END_TEST
 
 /*
- * Without end: it goes where nobody is disturbed.  At a step of the usual way for one slot or a few, that is the long
- * way.
+ * Disturbed without end: the event goes to the shared ring, where nothing disturbs it.  At a step of the usual way for
+ * one slot or a few, that is the long way.
  */
 START_TEST(event_disturbed_without_end_goes_to_the_shared_ring)
 {
@@ -727,7 +727,7 @@ START_TEST(overflow_of_a_ring_of_a_cpu_has_the_time_of_the_first_lost)
 }
 END_TEST
 
-/* Who has no area of its own writes to the shared ring. */
+/* A thread that has no area of its own writes to the shared ring. */
 
 static bool give_area_away(void)
 {
@@ -961,7 +961,7 @@ START_TEST(event_of_a_child_of_vfork_is_watched)
 }
 END_TEST
 
-/* Its child by fork() has a copy of an area that the kernel knew of nobody. */
+/* The child of a child of vfork has a copy of an area that the kernel did not know. */
 START_TEST(event_of_a_child_of_a_child_of_vfork_is_watched)
 {
 	pid_t child, grandchild;

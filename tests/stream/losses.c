@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many events were lost, as txtrace_get_loss() tells: every event is read or counted, once. */
+/* The number of lost events that txtrace_get_loss() returns: each event is read or counted, once. */
 #include "support/common.h"
 
 #include <trace.h>

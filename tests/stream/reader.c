@@ -160,7 +160,7 @@ static void write_six_slots(void)
 /*
  * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record and sleeps.  They are
  * overwritten; the first one, still claimed, is not.  Then it commits that one: a record that
- * nobody can read, for which a reader waits already.
+ * no reader can read, for which a reader waits already.
  */
 START_TEST(reader_record_committed_behind_a_lap_is_passed)
 {
@@ -267,7 +267,9 @@ START_TEST(status_while_the_state_changes_for_ever_comes_back)
 }
 END_TEST
 
-/* A list in which all that could be looked up is missing, and in each place one who lives and opened all. */
+/*
+ * A list without anything that could be looked up.  In each place there is a living process that has opened all types.
+ */
 static void spoil_types(struct px_shared_names *shared_names)
 {
 	const struct px_process_id us = px_process_id();
@@ -315,7 +317,7 @@ static bool ask(uint32_t tid)
 	return true;
 }
 
-/* Each question opens a file: so many owners no ring has, but for one whose words somebody made up. */
+/* To ask for an owner opens a file.  Only a ring with forged words has so many owners. */
 START_TEST(reclaim_all_of_claims_of_very_many_owners_asks_for_some)
 {
 	struct px_ring ring;
@@ -582,7 +584,10 @@ static void write_behind_the_next_look(void)
 	px_test_at_point("reader.snapshot.taken", write_three_slots);
 }
 
-/* Nothing survives a lap, and the further slots of who comes just then are not of it: all are counted in the end. */
+/*
+ * No record survives a lap.  The further slots of a writer that comes just then do not belong to it.  In the end, all
+ * are counted.
+ */
 START_TEST(reader_lap_without_a_survivor_is_counted_when_all_is_read)
 {
 	struct px_ring ring;
@@ -633,7 +638,7 @@ START_TEST(reader_passes_what_is_no_record_where_a_lap_begins)
 }
 END_TEST
 
-/* Who passed it would be ahead of the ring, and be led back. */
+/* A reader that skipped it would be ahead of the ring, and would have to go back. */
 START_TEST(reader_passes_a_record_that_goes_on_behind_head)
 {
 	static const char data[EVENT_BYTES];

@@ -287,7 +287,7 @@ struct tale {
 	bool misses, in_gap, ends_with_start;
 };
 
-/* START and STOP take turns; between a STOP that was filtered and a START nothing can be told. */
+/* START and STOP take turns; between a filtered STOP and a START the order is not known. */
 static void read_system_event(struct tale *tale, trace_event_id_t id)
 {
 	switch (id) {
@@ -381,7 +381,9 @@ static bool log_loses(void)
 	return script->stream.log_policy != APPENDED;
 }
 
-/* All that was recorded is told of: it is there, or counted.  What was in flight may be either, or nothing. */
+/*
+ * Each recorded event is in the log or is counted as lost.  An event that was being written may be either, or neither.
+ */
 static void expect_all_told(const struct txtrace_loss *loss)
 {
 	struct tale tale = read_log(script->stream.log_policy == LOOPING);
@@ -691,7 +693,7 @@ static void tell(const char *log_path, int error, void *argument)
 	++*(unsigned int *)argument;
 }
 
-/* Completed, not to be had just now, and removed: then it is told once, and never again. */
+/* A log is completed, is not available now, or was removed: then recover reports it once, and never again. */
 START_TEST(recover_each_tells_what_becomes_of_a_log)
 {
 	static const int errors[] = {0, EFBIG, ENOENT};
@@ -814,7 +816,7 @@ START_TEST(recover_after_another_boot_leaves_what_was_committed)
 }
 END_TEST
 
-/* A bequest of another version may be worth something to somebody. */
+/* Another version of the library may need a checkpoint file of its version. */
 START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -832,7 +834,7 @@ START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
 }
 END_TEST
 
-/* Death between the file and its signature: nobody was told of the stream. */
+/* The controller dies between the file and its signature: create had not returned. */
 START_TEST(recover_removes_a_bequest_that_was_never_signed)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -854,7 +856,7 @@ static void die(void)
 	raise(SIGKILL);
 }
 
-/* EXIT-5: who removes it is killed in the middle, and its slot has had another stream since */
+/* EXIT-5: the process that removes it is killed in the middle, and its slot has had another stream since */
 START_TEST(recover_killed_at_an_unsigned_bequest_leaves_nothing_behind)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -934,7 +936,7 @@ START_TEST(recover_of_a_log_that_was_removed_cleans_up)
 }
 END_TEST
 
-/* EXIT-1 EXIT-4: nobody has told us its new name, and in one case its old one is another's */
+/* EXIT-1 EXIT-4: its new name is not known, and in one case its old name is that of another file */
 START_TEST(recover_of_a_log_that_was_renamed_completes_it)
 {
 	unsigned int nr_recovered, nr_left;
@@ -1037,7 +1039,8 @@ START_TEST(recover_follows_no_link_and_takes_no_other_file)
 }
 END_TEST
 
-/* Somebody else's file, that we may write to: it was handed to us, but is not looked for. */
+/* A file of another user that this process may write to: recover completes it if it gets the file, but does not search
+ * for it. */
 START_TEST(recover_looks_for_no_log_of_another_user)
 {
 	unsigned int nr_recovered, nr_left;
@@ -1160,7 +1163,7 @@ START_TEST(recover_behind_writes_that_failed_tells_the_gap)
 }
 END_TEST
 
-/* Who recovers at the same time. */
+/* Several processes recover at the same time. */
 
 static int arrived[2], released[2];
 
@@ -1593,7 +1596,7 @@ static void *recover_as_last_thread(void *unused)
 	return unused;
 }
 
-/* EXIT-4: nor does who recovers need its own */
+/* EXIT-4: nor does the recovering process need its own */
 START_TEST(recover_by_a_process_whose_first_thread_has_ended)
 {
 	int status;
@@ -1919,17 +1922,22 @@ static TCase *crash_cases(void)
 	return tcase;
 }
 
-int main(int argc, char **argv)
+static int run_all(void)
 {
 	TCase *tcases[] = {death_cases(), caller_cases(), left_cases(), crash_cases()};
 	Suite *suite = suite_create("recover");
 
-	if (argc == 2 && strcmp(argv[1], "--helper") == 0)
-		return 0; /* the constructors have done it */
 	for (size_t i = 0; i < PX_ARRAY_SIZE(tcases); i++) {
 		tcase_add_checked_fixture(tcases[i], setup, teardown);
 		tcase_set_timeout(tcases[i], 120);
 		suite_add_tcase(suite, tcases[i]);
 	}
 	return run_suite(suite);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "--helper") == 0)
+		return 0; /* the constructors have done it */
+	return run_all();
 }

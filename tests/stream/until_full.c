@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A stream that stops by itself when it is full and goes on when it was read: where it stops, what
- * is lost and how that is told, when it restarts, what stop, start, clear and the filter do
+ * is lost and how the stream reports it, when it restarts, what stop, start, clear and the filter do
  * meanwhile; and how much fits into it.
  */
 #include "support/common.h"
@@ -210,7 +210,7 @@ START_TEST(until_full_pause_without_loss_has_no_gap)
 }
 END_TEST
 
-/* UFULL-2 GETNEXT-2: who waits gets STOP too, though nothing follows it */
+/* UFULL-2 GETNEXT-2: a waiting reader gets STOP too, though nothing follows it */
 START_TEST(until_full_blocking_reads_get_all_of_the_pause)
 {
 	struct posix_trace_event_info info;
@@ -290,8 +290,8 @@ static uint64_t used_slots(void)
 }
 
 /*
- * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: full as soon as another largest event finds no room,
- * whether somebody asks for the status or not
+ * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: the stream is full as soon as another largest event finds no room,
+ * even if no call asks for the status
  */
 START_TEST(until_full_stops_when_a_largest_event_has_no_room)
 {

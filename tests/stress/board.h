@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all processes of stress_processes share: a page of paper on the wall.
+ * What all processes of stress_processes share: a list in shared memory.
  *
  * A *life* is one program in one process: it begins with fork or exec, and ends with exec or death.
- * Its number is never used again.  A life says on the board who its parent is and how it was born,
- * how far each of its writers is, and what its threads are doing.  So whoever reads a stream knows
- * which events must be there, and the supervisor knows who waits for what.
+ * Its number is never used again.  A life writes to the board its parent and how it was born,
+ * how far each of its writers is, and what its threads are doing.  So a reader of a stream knows
+ * which events must be there, and the supervisor knows which thread waits for what.
  *
  * All of it may be killed or stopped at any instant, so nothing here is locked.
  */
@@ -61,7 +61,7 @@ struct life {
 	uint32_t birth;
 	uint32_t seat;
 	uint32_t is_controller;
-	uint32_t is_followed; /* its parent lived when it began; else nobody can tell whose it is */
+	uint32_t is_followed; /* its parent lived when it began; otherwise its parent is not known */
 	uint64_t ordered_ns;  /* CLOCK_MONOTONIC before its birth, and after it */
 	uint64_t born_ns;
 	struct {
@@ -126,7 +126,7 @@ bool run_is_over(void);
 /* What thread number i of this process is doing from now on. */
 void doing(unsigned int i, enum deed deed);
 
-/* Events: their first bytes tell who, how long and which; the others follow from those. */
+/* Events: their first bytes have the writer, the length and the number.  The other bytes follow from those. */
 struct head {
 	uint32_t life;
 	uint32_t number;

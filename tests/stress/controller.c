@@ -38,7 +38,7 @@ static void stay_if_exiting(void)
 		pause();
 }
 
-/* Sometimes itself; 0: nobody is there. */
+/* Return a target, sometimes this process itself; 0: there is none. */
 static uint32_t pick_target(struct owner *owner)
 {
 	uint32_t number = my_number;
@@ -80,7 +80,7 @@ static void choose_attr(struct owner *owner, struct stream *stream, trace_attr_t
 		 stream->target, size, stream->max_data, stream->has_log ? log_policy : 0);
 }
 
-/* A pid comes again, and the log of whoever had it may just be recovered: it is not taken from him. */
+/* The kernel uses a pid again, and another process may just recover the log of the former process: use another name. */
 static void open_log(struct owner *owner)
 {
 	do {
@@ -128,7 +128,7 @@ static bool create(struct owner *owner, struct stream *stream)
 			return true;
 		violation("%s: create gives error %d", stream->name, error);
 	} else if (!error) {
-		posix_trace_shutdown(stream->trid); /* whoever has the pid now */
+		posix_trace_shutdown(stream->trid); /* a new process may have the pid now */
 	}
 	if (stream->has_log)
 		close_log(owner);
@@ -279,7 +279,7 @@ static void log_window(struct owner *owner, struct stream *stream)
 		expect(stream, "stop", posix_trace_stop(stream->trid));
 	says(owner, SHUTS_DOWN);
 	expect(stream, "shutdown", posix_trace_shutdown(stream->trid));
-	unlink(owner->path); /* whoever dies from here on has left no cut log */
+	unlink(owner->path); /* a process that dies from here on leaves no cut log */
 	look_at_it(owner, stream);
 	close_log(owner);
 }

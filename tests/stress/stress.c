@@ -4,7 +4,7 @@
  * reported.
  *
  * Eight writers, each interrupted by handlers that trace too, write events whose bytes follow from
- * who wrote them and a number.  Meanwhile owners create streams of all kinds, start, stop, clear,
+ * their writer and a number.  Meanwhile owners create streams of all kinds, start, stop, clear,
  * filter and copy them at random, and shut them down in the middle of everything.  Each stream has
  * a reader, fast or slow, or none.
  *
@@ -72,10 +72,10 @@ static void sleep_us(uint64_t us)
 	nanosleep(&length, NULL);
 }
 
-/* Events: 16 bytes that tell who, how long and which, and bytes that follow from those. */
+/* Events: 16 bytes with the writer, the length and the number, and bytes that follow from those. */
 
 struct head {
-	uint32_t who; /* writer << 16 | context << 8 | type */
+	uint32_t writer_id; /* writer << 16 | context << 8 | type */
 	uint32_t length;
 	uint32_t number;
 	uint32_t check;
@@ -83,7 +83,7 @@ struct head {
 
 static uint32_t check_of(const struct head *head)
 {
-	uint32_t x = head->who * 0x9e3779b1u ^ head->length * 0x85ebca6bu ^ head->number;
+	uint32_t x = head->writer_id * 0x9e3779b1u ^ head->length * 0x85ebca6bu ^ head->number;
 
 	x = (x ^ x >> 15) * 0x2c1b3c6du;
 	return x ^ x >> 12;
@@ -144,7 +144,7 @@ static void write_event(struct writer *writer, uint32_t context)
 	unsigned char data[LENGTH_MAX];
 	uint64_t *random = &writer->random[context];
 	uint32_t type = (uint32_t)(next_random(random) % NR_TYPES);
-	struct head head = {.who = writer->index << 16 | context << 8 | type,
+	struct head head = {.writer_id = writer->index << 16 | context << 8 | type,
 			    .length = random_length(random),
 			    .number = ++writer->number[context][type]};
 
@@ -298,23 +298,23 @@ static void account(struct stream *stream, const struct head *head, uint32_t mis
 		violation(stream->name,
 			  "%u events of writer %u.%u type %u missing before number %u: %" PRIu64
 			  " without a mark, %" PRIu64 " counted",
-			  missing, head->who >> 16, head->who >> 8 & 255, head->who & 255,
+			  missing, head->writer_id >> 16, head->writer_id >> 8 & 255, head->writer_id & 255,
 			  head->number, stream->knowledge->silent_missing, counted);
 }
 
 static void check_number(struct stream *stream, const struct head *head)
 {
 	struct knowledge *knowledge = stream->knowledge;
-	uint32_t type = head->who & 255;
+	uint32_t type = head->writer_id & 255;
 	struct sequence *sequence =
-		&knowledge->sequence[head->who >> 16][head->who >> 8 & 255][type];
+		&knowledge->sequence[head->writer_id >> 16][head->writer_id >> 8 & 255][type];
 	struct sequence now = {head->number, knowledge->breaks, knowledge->overflows,
 			       knowledge->filters[type]};
 	uint32_t missing = head->number - sequence->number - 1;
 
 	if ((int32_t)(head->number - sequence->number) <= 0)
 		violation(stream->name, "number %u of writer %u.%u type %u after number %u",
-			  head->number, head->who >> 16, head->who >> 8 & 255, type,
+			  head->number, head->writer_id >> 16, head->writer_id >> 8 & 255, type,
 			  sequence->number);
 	else if (missing > 0 && now.breaks == sequence->breaks) {
 		px_fetch_add(&nr_missing, (uint64_t)missing);
@@ -430,17 +430,17 @@ static void check_user_event(struct stream *stream, const struct posix_trace_eve
 		return;
 	}
 	memcpy(&head, data, sizeof(head));
-	if (!is_whole(data, size, &head) || head.who >> 16 >= NR_WRITERS ||
-	    (head.who >> 8 & 255) >= NR_CONTEXTS || (head.who & 255) >= NR_TYPES ||
-	    types[head.who & 255] != info->posix_event_id) {
+	if (!is_whole(data, size, &head) || head.writer_id >> 16 >= NR_WRITERS ||
+	    (head.writer_id >> 8 & 255) >= NR_CONTEXTS || (head.writer_id & 255) >= NR_TYPES ||
+	    types[head.writer_id & 255] != info->posix_event_id) {
 		violation(stream->name, "torn event of type %u, %zu bytes", info->posix_event_id,
 			  size);
 		return;
 	}
-	if (!pthread_equal(info->posix_thread_id, writers[head.who >> 16].thread))
-		violation(stream->name, "writer %u is another thread", head.who >> 16);
+	if (!pthread_equal(info->posix_thread_id, writers[head.writer_id >> 16].thread))
+		violation(stream->name, "writer %u is another thread", head.writer_id >> 16);
 	check_truncation(stream, info, &head, size, capacity);
-	check_time(stream, head.who >> 16, head.who >> 8 & 255, info);
+	check_time(stream, head.writer_id >> 16, head.writer_id >> 8 & 255, info);
 	check_number(stream, &head);
 }
 

@@ -38,7 +38,7 @@
 #define LONGEST 1500
 #define NUMBERS_MAX 65536 /* then a thread takes another voice */
 
-/* Who writes: a thread, or the handlers of a thread. */
+/* A writer: a thread, or the handlers of a thread. */
 struct voice {
 	uint32_t begun, completed;
 };

@@ -3,13 +3,13 @@
  * stress_processes [SECONDS]: sixteen processes that trace, four of which control streams of all the
  * others, while each of them is stopped, killed, replaced and multiplied at random.
  *
- *	processes_board		what they share: who lives, who is whose child, how far each one is
+ *	processes_board		what they share: which processes live, their parents, and how far each one is
  *	processes_subject	every process: it traces from two threads and their handlers, forks, spawns,
  *				execs, exits
  *	processes_controller	threads of some: they create streams for anybody, with log or without,
  *				inherited or not, and shut them down in the middle of everything
  *	processes_verify	what must be true of a stream
- *	here			the supervisor: it fills empty seats, torments, and watches that nobody hangs
+ *	here			the supervisor: it fills empty seats, disturbs processes, and checks that none hangs
  *
  * At the end nothing may be left: no process, no file but the registry, no registry slot, no System V
  * segment.  PX_SEED repeats the decisions, though not the races.
@@ -34,7 +34,7 @@
 #define SECONDS_FOR_ALL 20 /* then all kinds of births have been seen */
 #define VIOLATIONS_MAX 20
 #define HANG_NS UINT64_C(30000000000)
-#define LATE_NS UINT64_C(10000000000) /* who has not begun by then was not born */
+#define LATE_NS UINT64_C(10000000000) /* a process that has not begun by then does not exist */
 #define SEATS_KEPT_FREE 6	      /* for children */
 #define OLD_LIVES 1000		      /* numbers may be taken long before they are used */
 
@@ -351,7 +351,9 @@ static bool was_ours(uint32_t pid)
 	return pid == (uint32_t)getpid();
 }
 
-/* Others use the machine too, so a segment counts if one of us made it, and nobody has it. */
+/*
+ * Other programs use the machine too.  So count a segment only if a process of this test made it and no process has it.
+ */
 static void expect_no_segments(time_t since)
 {
 	FILE *file = fopen("/proc/sysvipc/shm", "r");
@@ -377,7 +379,7 @@ static void expect_variety(uint64_t seconds)
 	for (int i = BY_FORK; i < NR_BIRTHS; i++) {
 		nr_seen += board->nr_seen[i];
 		if (board->nr_seen[i] == 0 && seconds >= SECONDS_FOR_ALL)
-			violation("no traced stream saw anybody who was born by %s",
+			violation("no traced stream saw a process that was made by %s",
 				  birth_names[i]);
 	}
 	if (nr_seen == 0 || board->nr_events == 0 || board->nr_logs == 0)

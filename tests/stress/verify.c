@@ -43,7 +43,7 @@ void stream_destroy(struct stream *stream)
 	munmap(stream->record, RECORDS_BYTES);
 }
 
-/* Who is traced. */
+/* Lives that the stream traces. */
 
 enum answer { NO, MAYBE, YES };
 
@@ -145,7 +145,7 @@ static void settle_life(struct stream *stream, uint32_t number, bool has_end)
 		count(nr_kept_out, 1);
 }
 
-/* Who misses most tells most. */
+/* Print most about the writer of which most events are missing. */
 static void violation_missing(const struct stream *stream, uint64_t lost)
 {
 	const struct record *record = &stream->record[stream->missing_life];

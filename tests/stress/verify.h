@@ -2,12 +2,12 @@
 /*
  * What a controller demands of a stream, or of its log.
  *
- *	- Every byte is what was written, and says who wrote it: the process, the thread, the type.
+ *	- Each event has the bytes that were written, and the right process, thread and type.
  *	- The numbers of one writer rise, and time with them.
  *	- A number is missing only where OVERFLOW stands or the stream stopped by itself, or as often as
  *	  losses without a mark were counted.
  *	- What returned before stop was called, and began after start had returned, is there or counted.
- *	- All of this for those whom the stream traces, and nothing of anybody else.
+ *	- All of this is true for the processes that the stream traces, and the stream has no event of others.
  */
 #ifndef PX_TESTS_STRESS_VERIFY_H
 #define PX_TESTS_STRESS_VERIFY_H

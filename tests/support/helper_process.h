@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that do what the test tells them, one thing at a time: targets, controllers, and their
+ * Processes that do what the test orders, one thing at a time: targets, controllers, and their
  * children, however these are made.
  *
  * A helper listens on a socket of its own, and ends with it.  What it can do are its tricks: those
@@ -71,7 +71,7 @@ void px_helper_begin(const struct px_helper *helper, const char *name, int64_t a
 struct px_order px_helper_end(const struct px_helper *helper);
 
 /*
- * At the test point, the next time: the helper is held, and does what it is told until it is released; or it
+ * When the helper reaches the test point the next time, it stops there and executes orders until it is released, or it
  * gets this signal.
  */
 void px_helper_hold_at(const struct px_helper *helper, const char *point);

@@ -20,7 +20,7 @@
 
 #define ARGUMENT "--foreigner"
 
-/* Ids that systems give to nobody, and that also exist in a container with 65536 of them. */
+/* Ids that systems give to no user, and that also exist in a container with 65536 of them. */
 #define FIRST_USER 54000
 #define NR_GROUPS_OF_USERS 5000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes of other users, for a test that is root.  Each is the test's program again, by exec, without
- * TXTRACE_DIR; it does what it is told over a socket, and is killed with the test.
+ * TXTRACE_DIR; it executes the requests that it gets over a socket, and is killed with the test.
  */
 #ifndef PX_TESTS_SUPPORT_OTHER_USER_H
 #define PX_TESTS_SUPPORT_OTHER_USER_H
@@ -29,7 +29,7 @@ struct px_other_user {
 	int socket;
 };
 
-/* What they can be told. */
+/* What the test can request of them. */
 enum px_other_user_request {
 	FOREIGN_OPEN, /* open the type text: its id, or minus the error; it is recorded from now on */
 	FOREIGN_RECORD, /* count events with the numbers from number on */
@@ -41,7 +41,7 @@ enum px_other_user_request {
 	FOREIGN_HOLD_LOCK, /* lock the registry for ever: 0 */
 };
 
-/* What a program does that is not told anything. */
+/* What a program does that gets no requests. */
 typedef int px_other_user_role(int argc, char **argv);
 struct px_other_user_role_entry {
 	const char *name;

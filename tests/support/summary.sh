@@ -12,9 +12,10 @@ failed=0
 skipped=0
 failed_logs=
 
-# The checks of a suite that failed; or, for a script or a suite that was killed, the failures that it tells and the end
+# The checks of a suite that failed; or, for a script or a suite that was killed, the failures that it prints and the
+# end
 # of its log.
-tell_failure()
+print_failure()
 {
 	echo "${1%.log}:"
 	if [ ! -r "$1" ]; then
@@ -101,6 +102,6 @@ done
 
 [ -z "$failed_logs" ] || printf '\nWhat failed:\n'
 for log in $failed_logs; do
-	tell_failure "$log"
+	print_failure "$log"
 done
 echo "$passed passed, $failed failed, $skipped skipped"

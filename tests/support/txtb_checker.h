@@ -52,7 +52,7 @@ struct txtb_object {
 	uint32_t handle;
 	uint32_t parameter1;
 	uint32_t parameter2;
-	uint32_t priority; /* UINT32_MAX: not told */
+	uint32_t priority; /* UINT32_MAX: not known */
 	char name[TXTB_NAME_BYTES];
 	uint64_t nr_events; /* of a thread */
 };
@@ -60,7 +60,7 @@ struct txtb_object {
 struct txtb_event {
 	uint32_t context;
 	uint32_t priority;  /* of a thread: 0 ... 1023; else the raw word */
-	uint32_t threshold; /* UINT32_MAX: not told */
+	uint32_t threshold; /* UINT32_MAX: not known */
 	uint32_t id;	    /* 16 bits */
 	uint32_t raw_id;
 	uint32_t stamp; /* with the mask */

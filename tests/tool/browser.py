@@ -79,14 +79,14 @@ class Browser:
                 return answer["result"]
             self.note(answer)
 
-    def note(self, told):
-        params = told.get("params", {})
-        if told["method"] == "Runtime.exceptionThrown":
+    def note(self, event):
+        params = event.get("params", {})
+        if event["method"] == "Runtime.exceptionThrown":
             details = params["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
-        elif told["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
+        elif event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
             self.errors.append(params["entry"]["text"])
-        elif told["method"] == "Network.requestWillBeSent":
+        elif event["method"] == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
 
     def run(self, expression):

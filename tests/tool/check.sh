@@ -146,6 +146,14 @@ shaped()
 	echo "$rule" >>"$scratch/rules"
 }
 
+not_shaped()
+{
+	nr_checks=$((nr_checks + 1))
+	"$mktrx" <"$scratch/description" >"$scratch/shaped"
+	found "$scratch/shaped" >"$scratch/found"
+	! grep -q " $1 " "$scratch/found" || complain "$1: $(tr '\n' ';' <"$scratch/found")"
+}
+
 thread='object 1 0x1001 5 alpha'
 events_of()
 {
@@ -169,6 +177,33 @@ shaped warning name-padding 18
 shaped error no-object 0x30
 { echo "$thread"; for i in 1 2 3 4; do echo "event 0x1001 2 $((10 * i)) 0x1001 4 0 0x1001"; done; } >"$scratch/description"
 shaped error status-overrun 0x30
+# TraceX has 4 bytes for each event, and needs 8 for each change, and 8 for the time before the first: 16 for 3 events.
+{ echo "$thread"; echo 'event 0x1001 4100 1'; echo 'event 0x1001 2 2 0x1001 4 0 0x1001'; echo 'event 0x1001 4100 3'; } >"$scratch/description"
+shaped error status-overrun 0x30
+echo 'event 0x1001 4100 4' >>"$scratch/description"
+not_shaped status-overrun
+# A Running event counts, too.
+{ echo "$thread"; echo 'object 1 0x1002 6 beta'; echo 'event 0x1001 4100 1'; echo 'event 0x1001 2 2 0x1001 4 0 0'
+	echo 'event 0x1002 4100 3'; } >"$scratch/description"
+not_shaped status-overrun
+
+# Which thread runs.
+{ printf '%s\n' "$thread" 'object 1 0x1002 6 beta' 'object 1 0x1003 6 nobody' 'event 0x1001 4100 1' 'event 0x1002 4100 2'
+	echo 'event 0x1001 2 3 0x1001 4 0 0x1001'; } >"$scratch/two"
+{ cat "$scratch/two"; echo 'event 0x1002 4100 4'; } >"$scratch/description"
+shaped warning suspend-self $((0x30 + 3 * 48 + 2 * 32 + 28))
+{ cat "$scratch/two"; echo 'event 0x1001 4100 4'; } >"$scratch/description"
+not_shaped suspend-self
+{ sed 's/0x1001$/0x1002/' "$scratch/two"; echo 'event 0x1001 1 4 0x1002 4 0 0x1002'; echo 'event 0x1002 4100 5'; } >"$scratch/description"
+not_shaped resume-sleeper
+{ sed 's/0x1001$/0x1002/' "$scratch/two"; echo 'event 0x1002 4100 4'; echo 'event 0x1001 1 5 0x1002 4 0 0x1002'
+	echo 'event 0x1002 4100 6'; } >"$scratch/description"
+shaped warning resume-sleeper $((0x30 + 3 * 48 + 4 * 32))
+{ printf '%s\n' "$thread" 'object 1 0x1003 6 nobody' 'event 0x1001 4100 1' 'event 0x1001 4100 2' 'event 0x1003 4100 3'
+	echo 'event 0x1001 4100 4'; } >"$scratch/description"
+shaped warning no-thread-time $((0x30 + 2 * 48 + 32 + 12))
+sed -i 's/0x1003 4100 3/0x1003 4100 2/' "$scratch/description"
+not_shaped no-thread-time
 { i=0; while [ $i -lt 201 ]; do echo "object 1 $((4096 + i)) 5 thread $i"; i=$((i + 1)); done
 	for i in 1 2 3; do echo "event 4096 4100 $i"; done; } >"$scratch/description"
 shaped warning many-threads 0x30
@@ -221,7 +256,7 @@ printf 'warning many-events %s\nwarning log-volumes null\n' "$entries" | cmp -s 
 	complain "two volumes: $(cat "$scratch/found")"
 echo log-volumes >>"$scratch/rules"
 of_first=$(sed -n 's/.*"shown": \([0-9]*\),.*/\1/p' "$scratch/json")
-of_all=$(sed -n 's/.*"events": \([0-9]*\),.*/\1/p' "$scratch/json")
+of_all=$(sed -n 's/.*"entries": \([0-9]*\),.*/\1/p' "$scratch/json")
 "$tool" check "$scratch/log" | grep -q "TraceX shows $of_first of $of_all entries; 0 errors, 2 warnings" &&
 	[ "$of_first" -lt "$of_all" ] && [ "$of_all" -gt 1100000 ] ||
 	complain "of two volumes: $("$tool" check "$scratch/log")"
@@ -256,7 +291,7 @@ records >"$scratch/intel"
 [ -z "$(found "$scratch/intel")" ] || complain "Intel HEX: $(found "$scratch/intel")"
 records | sed '3s/..$/00/' >"$scratch/intel"
 [ "$(found "$scratch/intel")" = 'warning text-checksum null' ] || complain "a wrong checksum: $(found "$scratch/intel")"
-"$tool" check "$scratch/intel" | grep -q 'line 3 ' || complain 'the line of the wrong checksum is not told'
+"$tool" check "$scratch/intel" | grep -q 'line 3 ' || complain 'no finding has the line of the wrong checksum'
 records | sed '5d' >"$scratch/intel"
 found "$scratch/intel" | grep -qx 'error text-order null' || complain "a missing line: $(found "$scratch/intel")"
 printf '%s\n' text-order text-checksum >>"$scratch/rules"
@@ -283,7 +318,7 @@ if [ -x "$secondview" ]; then
 	done
 fi
 
-# Every rule was broken once, and the manual tells of it.
+# The tests have broken each rule once, and the manual describes it.
 sed -n 's/^PX_RULE(\([a-z_]*\),.*/\1/p' "$top/bin/check/rules.def" | tr _ - | while read -r rule; do
 	[ "$rule" = log-unnamed ] || [ "$rule" = log-unlisted ] || # unnamed.sh breaks them
 		[ "$rule" = log-time ] || # version2.sh breaks it

@@ -15,7 +15,7 @@ fails 2 'is a directory' demo --force -o "$scratch"
 (cd "$scratch" && rm demo.trx && "$tool" demo 2>err) || complain 'demo without -o fails'
 [ -e "$log" ] || complain 'demo without -o does not write demo.trx'
 
-# Whole, and something to look at: each order once through the kitchen, and times when somebody waits.
+# The log is whole and has something to look at: each order goes through the kitchen once, and sometimes a thread waits.
 "$tool" check "$log" >"$scratch/out" || complain "check finds: $(cat "$scratch/out")"
 "$tool" info "$log" | grep -q '^complete *yes' || complain 'the log is not complete'
 "$tool" print --format csv --columns event,thread "$log" | tail -n +2 | tr -d '"\r' >"$scratch/events"
@@ -40,8 +40,8 @@ done
 if own_preload; then
 	nr_checks=$((nr_checks + 5))
 	"$tool" blocked "$log" >"$scratch/out"
-	grep -q '^  oven  *[1-9]' "$scratch/out" || complain "nobody waits for the oven: $(cat "$scratch/out")"
-	grep -q '^  queue changed  *[1-9]' "$scratch/out" || complain "nobody waits for an order: $(cat "$scratch/out")"
+	grep -q '^  oven  *[1-9]' "$scratch/out" || complain "no thread waits for the oven: $(cat "$scratch/out")"
+	grep -q '^  queue changed  *[1-9]' "$scratch/out" || complain "no thread waits for an order: $(cat "$scratch/out")"
 	"$tool" locks "$log" >"$scratch/out"
 	grep -q '^  oven  *120 ' "$scratch/out" || complain "the oven was not taken 120 times: $(cat "$scratch/out")"
 	"$tool" report --inversions "$log" >"$scratch/out"

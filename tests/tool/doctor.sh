@@ -17,17 +17,17 @@ doctor()
 	[ ! -s "$scratch/err" ] || complain "$what says: $(cat "$scratch/err")"
 }
 
-# tells LABEL TEXT: in a line of the last result
-tells()
+# shows LABEL TEXT: a line of the last result has this label and text
+shows()
 {
 	nr_checks=$((nr_checks + 1))
-	grep "^$1  *" "$scratch/out" | grep -qF -e "$2" || complain "$what does not tell '$1: $2': $(cat "$scratch/out")"
+	grep "^$1  *" "$scratch/out" | grep -qF -e "$2" || complain "$what does not show '$1: $2': $(cat "$scratch/out")"
 }
 
-tells_not()
+shows_not()
 {
 	nr_checks=$((nr_checks + 1))
-	grep -q "^$1  *" "$scratch/out" && complain "$what tells $1: $(cat "$scratch/out")"
+	grep -q "^$1  *" "$scratch/out" && complain "$what shows $1: $(cat "$scratch/out")"
 }
 
 fails 2 'needs one program or one process' doctor
@@ -40,22 +40,22 @@ fails 2 'unknown option --nonsense' doctor --nonsense true
 
 # Processes, and programs that use the library.
 doctor 0 "$(dirname "$subject")/$([ -x "$(dirname "$subject")/.libs/subject" ] && echo .libs/)subject"
-tells 'uses libposixtrace' yes
+shows 'uses libposixtrace' yes
 "$subject" -w "$scratch/gate" -n 1 &
 pid=$!
 await_process "$pid"
 doctor 0 "$pid"
-tells 'uses libposixtrace' yes
-tells 'is traced' no
-tells 'seccomp' off
-tells 'trace it by' "txtrace record -p $pid"
-tells 'rings take' "$((($(getconf _NPROCESSORS_CONF) + 1) * 1048576))"
+shows 'uses libposixtrace' yes
+shows 'is traced' no
+shows 'seccomp' off
+shows 'trace it by' "txtrace record -p $pid"
+shows 'rings take' "$((($(getconf _NPROCESSORS_CONF) + 1) * 1048576))"
 : >"$scratch/gate"
 wait "$pid"
 sleep 60 &
 pid=$!
 doctor 1 "$pid"
-tells 'because' 'it does not use libposixtrace'
+shows 'because' 'it does not use libposixtrace'
 kill "$pid"
 # A user id of this run only, because all processes of a user share a directory.
 user=$((100000 + $$))
@@ -67,7 +67,7 @@ if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	nr_checks=$((nr_checks + 1))
 	$as_user "$tool" doctor "$pid" >"$scratch/out" 2>&1
 	[ $? -eq 1 ] || complain "$what does not exit with 1"
-	tells 'because' "another user's"
+	shows 'because' "another user's"
 	kill "$pid"
 fi
 
@@ -75,31 +75,31 @@ own_preload || finish
 
 # A program that could be preloaded: what it calls, and what it does not.
 doctor 0 "$plain"
-tells 'can be traced' yes
-tells 'trace it by' "txtrace record --preload $plain"
-tells 'pthread_mutex_lock' 'mutex     yes    plain'
-tells 'pthread_mutex_unlock' plain
-tells 'usleep' plain
-tells_not 'pthread_cond_wait'
-tells_not 'note'
+shows 'can be traced' yes
+shows 'trace it by' "txtrace record --preload $plain"
+shows 'pthread_mutex_lock' 'mutex     yes    plain'
+shows 'pthread_mutex_unlock' plain
+shows 'usleep' plain
+shows_not 'pthread_cond_wait'
+shows_not 'note'
 doctor 0 --format json "$plain"
 if has_program python3 'doctor --format json is JSON'; then
 	python3 - "$scratch/out" <<'END' || complain "$what: $(cat "$scratch/out")"
 import json, sys
-told = json.load(open(sys.argv[1]))
-assert told["can be traced"] == "yes" and told["because"] == [], told
-lock = [row for row in told["wrappers"] if row["symbol"] == "pthread_mutex_lock"]
+result = json.load(open(sys.argv[1]))
+assert result["can be traced"] == "yes" and result["because"] == [], result
+lock = [row for row in result["wrappers"] if row["symbol"] == "pthread_mutex_lock"]
 assert lock == [{"symbol": "pthread_mutex_lock", "call": "pthread_mutex_lock", "group": "mutex", "usual": True,
                  "by": ["plain"]}], lock
 END
 fi
 env TXTRACE_DISABLE=1 LD_PRELOAD=libdl.so.2 "$tool" doctor "$plain" >"$scratch/out" 2>&1
 what='doctor with other preloads'
-tells 'LD_PRELOAD' libdl.so.2
-tells 'note' 'TXTRACE_DISABLE is set'
+shows 'LD_PRELOAD' libdl.so.2
+shows 'note' 'TXTRACE_DISABLE is set'
 TXTRACE_PRELOAD=$scratch/none.so "$tool" doctor "$plain" >"$scratch/out" 2>&1
 what='doctor without the object'
-tells 'because' 'none.so: No such file'
+shows 'because' 'none.so: No such file'
 
 # build NAME FLAG...: $scratch/NAME of the C program that is read
 build()
@@ -122,11 +122,11 @@ int use(void);
 int main(void) { return use(); }
 END
 doctor 0 "$scratch/user"
-tells 'pthread_rwlock_rdlock' 'yes    liblocks.so'
-tells_not 'pthread_mutex_lock'
+shows 'pthread_rwlock_rdlock' 'yes    liblocks.so'
+shows_not 'pthread_mutex_lock'
 mv "$scratch/liblocks.so" "$scratch/libgone.so"
 doctor 1 "$scratch/user"
-tells 'because' 'a library is missing: liblocks.so'
+shows 'because' 'a library is missing: liblocks.so'
 
 # Locks that are none of pthreads.
 build futexes <<'END'
@@ -137,7 +137,7 @@ int word;
 int main(void) { return (int)syscall(SYS_futex, &word, FUTEX_WAKE, 1); }
 END
 doctor 0 "$scratch/futexes"
-tells 'note' 'no lock of pthreads is called, but futexes calls syscall()'
+shows 'note' 'no lock of pthreads is called, but futexes calls syscall()'
 for language in Go:.go.buildinfo:x Rust:.comment:'rustc version 1.70'; do
 	section=${language#*:}
 	build language <<END
@@ -145,13 +145,13 @@ __asm__(".section ${section%%:*},\"\",@progbits\n.string \"${section#*:}\"\n.tex
 int main(void) { return 0; }
 END
 	doctor 0 "$scratch/language"
-	tells 'note' "is written in ${language%%:*}: its own locks use futexes directly"
+	shows 'note' "is written in ${language%%:*}: its own locks use futexes directly"
 done
 build nothing <<'END'
 int main(void) { return 0; }
 END
 doctor 0 "$scratch/nothing"
-tells 'note' 'no lock of pthreads is called'
+shows 'note' 'no lock of pthreads is called'
 
 # What goes past the wrappers.
 build own -rdynamic -ldl <<'END'
@@ -161,24 +161,24 @@ int sem_post(void *sem) { return sem != 0; }
 int main(void) { return dlopen("nothing.so", RTLD_NOW | RTLD_DEEPBIND) != 0; }
 END
 doctor 0 "$scratch/own"
-tells 'note' 'has its own sem_post'
-tells 'note' 'RTLD_DEEPBIND are not recorded'
+shows 'note' 'has its own sem_post'
+shows 'note' 'RTLD_DEEPBIND are not recorded'
 
 # What cannot be.
 if build static -static <"$scratch/nothing.c" 2>/dev/null; then
 	doctor 1 "$scratch/static"
-	tells 'loader' static
-	tells 'because' 'linked statically'
+	shows 'loader' static
+	shows 'because' 'linked statically'
 	printf '#!/usr/bin/env %s\n' "$scratch/static" >"$scratch/script"
 	chmod +x "$scratch/script"
 	doctor 1 "$scratch/script"
-	tells 'is a script of' "$scratch/static"
+	shows 'is a script of' "$scratch/static"
 fi
 is_static()
 {
 	"$tool" doctor "$1" | grep -q 'linked statically'
 }
-# One that ends, and takes long to give its memory back, is told of as it was, or is gone.
+# A program ends, and takes long to release its memory: doctor shows it as it was, or says that it is gone.
 if build large -static 2>/dev/null <<'END'
 #include <string.h>
 #include <unistd.h>
@@ -202,24 +202,24 @@ then
 		"$tool" doctor "$pid" >"$scratch/out" 2>&1
 		[ $? -eq 1 ]
 	do
-		tells 'because' 'linked statically'
+		shows 'because' 'linked statically'
 	done
 	wait "$pid"
 fi
 printf '#! %s -x\n' "$plain" >"$scratch/script"
 chmod +x "$scratch/script"
 doctor 0 "$scratch/script"
-tells 'is a script of' "$plain"
+shows 'is a script of' "$plain"
 chmod -x "$scratch/script"
 doctor 1 "$scratch/script"
-tells 'because' 'Permission denied'
+shows 'because' 'Permission denied'
 printf '#!%s\n' "$scratch/endless" >"$scratch/endless"
 chmod +x "$scratch/endless"
 doctor 1 "$scratch/endless"
-tells 'because' 'too many scripts'
+shows 'because' 'too many scripts'
 build musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 <"$scratch/nothing.c"
 doctor 1 "$scratch/musl"
-tells 'because' 'of another C library'
+shows 'because' 'of another C library'
 # A whole header of 52 bytes, and nothing else.
 {
 	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0'
@@ -227,8 +227,8 @@ tells 'because' 'of another C library'
 } >"$scratch/narrow"
 chmod +x "$scratch/narrow"
 doctor 1 "$scratch/narrow"
-tells 'kind' '32-bit x86'
-tells 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
+shows 'kind' '32-bit x86'
+shows 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
 # A sparse file of 400 MiB that is said to be the name of its loader: Linux refuses such a name, and doctor reads none.
 {
 	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0\1\0\0\0'
@@ -240,8 +240,8 @@ tells 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
 dd if=/dev/null of="$scratch/sparse" bs=1048576 seek=401 2>/dev/null
 chmod +x "$scratch/sparse"
 doctor 1 "$scratch/sparse"
-tells 'kind' '64-bit x86-64'
-tells 'loader' 'none'
+shows 'kind' '64-bit x86-64'
+shows 'loader' 'none'
 rm -f "$scratch/sparse"
 # A program that needs 262144 libraries: each entry is read once.
 {
@@ -267,7 +267,7 @@ chmod +x "$scratch/needs"
 nr_checks=$((nr_checks + 1))
 timeout 30 "$tool" doctor "$scratch/needs" >"$scratch/out" 2>&1
 [ $? -eq 1 ] || complain "doctor of a program that needs many libraries does not end: $(cat "$scratch/out")"
-# Files that are cut anywhere, or have nonsense in their headers, are told something of, and do no harm.
+# Files that are cut anywhere, or have nonsense in their headers, get an answer, and do no harm.
 for size in 20 24 60 64 100 300 1000 5000; do
 	head -c "$size" "$plain" >"$scratch/cut"
 	chmod +x "$scratch/cut"
@@ -324,9 +324,9 @@ env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-pr
 pid=$!
 await_process "$pid"
 doctor 0 "$pid"
-tells 'uses libposixtrace' preloaded
-tells 'LD_PRELOAD' libtxtrace-preload.so
-tells 'pthread_mutex_lock' plain
+shows 'uses libposixtrace' preloaded
+shows 'LD_PRELOAD' libtxtrace-preload.so
+shows 'pthread_mutex_lock' plain
 kill "$pid"
 
 # Rights from its file.
@@ -338,7 +338,7 @@ if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	nr_checks=$((nr_checks + 1))
 	$as_user "$tool" doctor "$scratch/raised" >"$scratch/out" 2>&1
 	[ $? -eq 1 ] || complain "$what does not exit with 1"
-	tells 'because' 'rights from its file'
+	shows 'because' 'rights from its file'
 fi
 rm -rf "/dev/shm/posixtrace-$user"
 finish

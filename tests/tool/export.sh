@@ -106,11 +106,11 @@ if [ "$first" = perfetto ]; then
 	same_as_golden export-log.perfetto "$scratch/normal"
 
 	"$tool" export "$scratch/lossy.trx" 2>"$scratch/err" || complain 'export of a lossy log fails'
-	grep -q 'events were lost' "$scratch/err" || complain 'a lossy log is not told'
+	grep -q 'events were lost' "$scratch/err" || complain 'no message says that events were lost'
 	decode "$scratch/lossy.perfetto-trace" >"$scratch/lossy.text"
 	compare_events "$scratch/lossy.trx" "$scratch/lossy.text"
 	[ "$(grep -c '^lost$' "$scratch/lossy.text")" -eq 2 ] || complain 'not each gap drops a packet'
-	[ "$(grep -c 'lost in all: [1-9]' "$scratch/lossy.text")" -eq 1 ] || complain 'the losses are not told'
+	[ "$(grep -c 'lost in all: [1-9]' "$scratch/lossy.text")" -eq 1 ] || complain 'the losses are not in the export'
 	"$tool" print --format csv --columns ns -f 'posix_trace_overflow or posix_trace_resume' \
 		"$scratch/lossy.trx" 2>/dev/null | tr -d '\r' | sed 1d >"$scratch/expected"
 	sed -n -E 's/^(begin|end) ([0-9]+) \[events lost\].*/\2/p' "$scratch/lossy.text" >"$scratch/found"
@@ -127,7 +127,7 @@ for sample in threadx filex netx_tcp netx_udp; do
 	compare_ctf "$samples/$sample.trx" 0
 done
 
-# Where it goes, if that is not told, and what is not written over.
+# The default name of the output, and which files export does not overwrite.
 cp "$samples/threadx.trx" "$scratch/board.v1.trx"
 "$tool" export --to chrome "$scratch/board.v1.trx" && [ -s "$scratch/board.v1.json" ] || complain 'no default output'
 fails 2 'exists' export --to chrome "$scratch/board.v1.trx"

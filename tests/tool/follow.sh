@@ -50,14 +50,14 @@ assert [event["data"] for event in events if event["event"] in ("tick", "tock")]
 		"$scratch/out" || complain 'follow --format json is no JSON'
 fi
 
-# What was lost is told.
+# follow reports losses.
 begin 200000 --size 4k --columns event
-grep -q 'events were lost here' "$scratch/err" || complain 'follow does not tell losses'
+grep -q 'events were lost here' "$scratch/err" || complain 'follow does not report losses'
 lost=$(sed -n 's/.*: \([0-9]*\) events were lost here/\1/p' "$scratch/err" | awk '{ sum += $1 } END { print sum }')
 seen=$(grep -c '^t[io]ck' "$scratch/out")
 [ $((lost + seen)) -eq 200000 ] || complain "of 200000 events $lost were lost and $seen printed"
 
-# Until somebody ends it, or has seen enough.
+# Until a signal ends it, or its reader closes the pipe.
 "$subject" -n 100000 -u 1000 &
 pid=$!
 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace export --to html: the file, as far as that can be told without a browser; html-page.sh opens it.
+# txtrace export --to html: what can be checked of the file without a browser; html-page.sh opens it.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 
@@ -39,12 +39,12 @@ nr_checks=$((nr_checks + 2))
 grep -nE 'https?:|(src|href)="?[^"d]|@import|url\(' "$scratch/two.html" && complain 'the page wants something else'
 [ "$(wc -c <"$scratch/two.html")" -lt 160000 ] || complain "the page has $(wc -c <"$scratch/two.html") bytes"
 
-# A selection, and a limit, which is told.
+# A selection, and a limit: a message says that events were left out.
 page -o "$scratch/some.html" --limit 100 "$trace"
-grep -q '123 more were left out' "$scratch/err" || complain "--limit is not told: $(cat "$scratch/err")"
+grep -q '123 more were left out' "$scratch/err" || complain "no message for --limit: $(cat "$scratch/err")"
 facts "$scratch/some.html" | grep -q '"events":100,"read":223,"leftOut":123,' || complain '--limit is not on the page'
 page -o "$scratch/all.html" --limit 223 "$trace"
-[ ! -s "$scratch/err" ] || complain "a limit that is met is told of: $(cat "$scratch/err")"
+[ ! -s "$scratch/err" ] || complain "a message although the limit was not exceeded: $(cat "$scratch/err")"
 cmp "$scratch/all.html" "$scratch/two.html" || complain 'a limit that is met changes the page'
 page -o "$scratch/filtered.html" -f 'thread:sensor' --from 10ms --until 30ms "$trace"
 number=$("$tool" print --format jsonl -f 'thread:sensor' --from 10ms --until 30ms "$trace" | wc -l)
@@ -65,7 +65,7 @@ assert facts["events"] == 8
 fi
 if [ -w /dev/full ]; then
 	nr_checks=$((nr_checks + 1))
-	"$tool" export --to html --force -o /dev/full "$trace" 2>"$scratch/err" && complain 'a full device is not told'
-	grep -q 'No space' "$scratch/err" || complain "a full device is told as: $(cat "$scratch/err")"
+	"$tool" export --to html --force -o /dev/full "$trace" 2>"$scratch/err" && complain 'no error for a full device'
+	grep -q 'No space' "$scratch/err" || complain "the message for a full device is: $(cat "$scratch/err")"
 fi
 finish

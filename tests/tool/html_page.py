@@ -73,7 +73,7 @@ class Page:
                                 f"return {expression}; }})()")
 
     def settle(self):
-        """Until the page does not move any more, and the address tells where it is."""
+        """Wait until the page does not move any more and the address has the position."""
         self.browser.wait("!txtrace.page.timeline.origin && !txtrace.page.timeline.isDirty && !txtrace.page.noteLater")
 
     def view(self):
@@ -284,7 +284,7 @@ def check_statistics(page):
 
 
 def check_narrow(page):
-    """What was lost is told in a small window as well."""
+    """A small window also shows what was lost."""
     page.browser.resize(800, 600)
     page.open()
     shown = page.run("[...document.querySelectorAll('.chip')].filter(chip => chip.offsetWidth > 0).map(chip => chip.textContent)")
@@ -293,7 +293,7 @@ def check_narrow(page):
 
 
 def check_runs(page):
-    """One CPU: at each moment one runs at most, and nobody who waits."""
+    """One CPU: at each moment at most one thread runs, and it does not wait."""
     runs = page.run("trace.rows.flatMap((row, k) => (row.spans[KIND.RUN] ?? []).map(span => [span.begin, span.end, k]))")
     runs.sort()
     if not runs:
@@ -305,7 +305,7 @@ def check_runs(page):
     if page.name in PROFILES:
         ticks = page.run("Object.fromEntries(trace.rows.filter(row => row.runTime > 0)"
                          ".map(row => [row.name, row.runTime / 1000]))")
-        same(ticks, PROFILES[page.name], f"{page.name}: who runs")
+        same(ticks, PROFILES[page.name], f"{page.name}: run times")
 
 
 def check_odd(page):

@@ -21,26 +21,26 @@ if own_preload; then
 		nr_checks=$((nr_checks + 1))
 		grep -q "^$line\$" "$scratch/out" || complain "info --wrappers has no $line: $(cat "$scratch/out")"
 	done
-	grep -q '0 pthread locks recorded' "$scratch/out" && complain 'locks were seen, and none are told'
+	grep -q '0 pthread locks recorded' "$scratch/out" && complain 'info says that there were no locks'
 	if has_program python3 'info --format json of a preloaded program'; then
 		"$tool" info --format json "$scratch/calls.trx" >"$scratch/json"
 		python3 - "$scratch/json" <<'END' || complain 'info --format json of a preloaded program'
 import json, sys
-told = json.load(open(sys.argv[1]))
-rows = {row["symbol"]: row for row in told["wrappers"]}
+info = json.load(open(sys.argv[1]))
+rows = {row["symbol"]: row for row in info["wrappers"]}
 lock = rows["pthread_mutex_lock"]
 assert lock["calls"] == 600 and lock["state"] == "installed" and lock["version"].startswith("GLIBC_"), lock
 measured = [row for row in rows.values() if row["samples"] > 0]
 assert measured and all(row["mean_ns"] >= 0 and row["samples"] <= row["calls"] for row in measured), measured
-assert told["calls of pthread locks"] == 1200 and len(rows) == len(told["wrappers"])
+assert info["calls of pthread locks"] == 1200 and len(rows) == len(info["wrappers"])
 END
 	fi
-	# Some call has to be recorded, or nobody tells what could have been.
+	# Without a recorded call, info does not know which calls were possible.
 	"$tool" record --preload -q -o "$scratch/none.trx" -- sleep 0
 	nr_checks=$((nr_checks + 1))
 	"$tool" info "$scratch/none.trx" >"$scratch/out"
 	if grep -q '^wrappers called *[1-9]' "$scratch/out"; then
-		grep -q '0 pthread locks recorded' "$scratch/out" || complain "no locks were seen, and nobody is told: $(cat "$scratch/out")"
+		grep -q '0 pthread locks recorded' "$scratch/out" || complain "no locks were seen, and info does not say so: $(cat "$scratch/out")"
 	fi
 fi
 

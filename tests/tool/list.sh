@@ -33,15 +33,15 @@ done
 if has_program python3 'list --format json is JSON'; then
 	python3 - "$scratch/json" "$pid" "$idle" "$recorder" <<'END' || complain "the JSON of list is not right: $(cat "$scratch/json")"
 import json, sys
-told = json.load(open(sys.argv[1]))
+listed = json.load(open(sys.argv[1]))
 pid, idle, recorder = map(int, sys.argv[2:])
-stream, = told["streams"]
+stream, = listed["streams"]
 assert stream["controller"] == recorder and stream["target"] == pid
 assert stream["state"] == "running" and stream["policy"] == "flush"
 assert stream["inherited"] is True and stream["log"] is True and stream["other_container"] is False
 assert stream["name"] == 'a "name"' and stream["dropped"] == 0 and stream["events"] > 0
 assert abs(stream["created_ns"] / 1e9 - __import__("time").time()) < 60
-processes = {process["pid"]: process for process in told["processes"]}
+processes = {process["pid"]: process for process in listed["processes"]}
 assert set(processes) >= {pid, idle, recorder}
 assert processes[pid]["traced"] and not processes[idle]["traced"] and not processes[recorder]["traced"]
 assert processes[pid]["program"].endswith("subject")

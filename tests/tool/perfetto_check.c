@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace of Perfetto with the code that protobuf-c makes, and checks what its trace processor relies on:
+ * Reads a trace of Perfetto with the code that protobuf-c makes, and checks what the trace processor of Perfetto relies
+ * on:
  *
  *	packets		each is, byte for byte, what protobuf-c packs of it; no field is unknown
- *	texts		a number means one text, which was told since the state was cleared
- *	tracks		each is told once, ahead of what is on it; its parent is told before
+ *	texts		a number means one text, which was interned since the state was cleared
+ *	tracks		each is described once, before its events; its parent is described before
  *	slices		each end has a begin, none is left open, and times of a track never fall
  *	flows		what passes or ends was begun
  *
@@ -72,7 +73,7 @@ static void tell_text(struct text_table *table, uint64_t number, const char *tex
 	if (table->text[number] && strncmp(table->text[number], text, size) != 0)
 		fail("%s %" PRIu64 " means two texts", table->kind, number);
 	if (table->is_told[number])
-		fail("%s %" PRIu64 " is told twice", table->kind, number);
+		fail("%s %" PRIu64 " is described twice", table->kind, number);
 	if (!table->text[number])
 		table->text[number] = strndup(text, size);
 	table->is_told[number] = true;
@@ -81,7 +82,7 @@ static void tell_text(struct text_table *table, uint64_t number, const char *tex
 static const char *text_of(const struct text_table *table, uint64_t number)
 {
 	if (number == 0 || number >= TEXTS_MAX || !table->is_told[number])
-		fail("%s %" PRIu64 " was not told", table->kind, number);
+		fail("%s %" PRIu64 " was not described", table->kind, number);
 	return table->text[number];
 }
 
@@ -110,13 +111,13 @@ static void read_track(const Perfetto__TrackDescriptor *track)
 					    track->name;
 
 	if (track->uuid == 0 || track->uuid >= TRACKS_MAX || tracks[track->uuid].is_told)
-		fail("track %" PRIu64 " is told twice, or out of range", track->uuid);
+		fail("track %" PRIu64 " is described twice, or out of range", track->uuid);
 	if (!name)
 		fail("track %" PRIu64 " has no name", track->uuid);
 	check_unknown(&track->base);
 	if (!track->process &&
 	    (track->parent_uuid >= TRACKS_MAX || !tracks[track->parent_uuid].is_told))
-		fail("the parent of track %" PRIu64 " was not told", track->uuid);
+		fail("the parent of track %" PRIu64 " was not described", track->uuid);
 	tracks[track->uuid].is_told = true;
 	tracks[track->uuid].is_counter = track->counter != NULL;
 	tracks[track->uuid].name = strdup(name);
@@ -176,7 +177,7 @@ static void check_order(const Perfetto__TrackEvent *event, uint64_t time_ns)
 	uint64_t uuid = event->track_uuid;
 
 	if (uuid >= TRACKS_MAX || !tracks[uuid].is_told)
-		fail("track %" PRIu64 " was not told", uuid);
+		fail("track %" PRIu64 " was not described", uuid);
 	if (time_ns < tracks[uuid].last_ns)
 		fail("time falls on track %s", tracks[uuid].name);
 	tracks[uuid].last_ns = time_ns;

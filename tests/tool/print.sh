@@ -39,7 +39,7 @@ if "$tool" print --columns where "$scratch/own.trx" 2>&1 | grep -q 'make_log.c:'
 			complain "nothing is traced at '$where'"
 	done <"$scratch/where"
 else
-	# A tool without libdw tells the file.
+	# Without libdw, the tool prints the file.
 	grep -qv '^\(lt-\)\{0,1\}make_log+0x[0-9a-f]*$' "$scratch/where" && complain "where is $(sort -u "$scratch/where")"
 fi
 
@@ -59,7 +59,8 @@ fi
 
 # The calls of a program that was preloaded: their fields, in all formats and in filters.
 if own_preload; then
-	# It waits until the recorder has looked at it, which nothing tells: where that was too short, it is tried with more.
+	# The program waits until the recorder has inspected it.  No output shows this, so if a pause was too short, try
+	# a longer one.
 	for pause in 0.5 2 8 32; do
 		rm -f "$scratch/gate"
 		(
@@ -195,7 +196,7 @@ for format in text json jsonl; do
 done
 grep -qF 'a\u001b[2J\u007f\u009b0' "$scratch/out" || complain "JSON has another name: $(cat "$scratch/out")"
 
-# A file: not over one that exists, unless told to; nothing is left of one that failed.
+# print -o overwrites an existing file only with --force, and leaves nothing after a failure.
 "$tool" print -f "number<60" -o "$scratch/file" "$samples/threadx.trx" || complain 'print -o fails'
 cmp -s "$scratch/file" "$golden_dir/print-threadx" || complain 'print -o writes something else'
 fails 2 'exists' print -f "number<60" -o "$scratch/file" "$samples/threadx.trx"
@@ -215,8 +216,8 @@ if python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)' "
 	[ "$(find "$scratch" -maxdepth 1 -name 'file*' | wc -l)" -eq 1 ] || complain 'a signal leaves a part of a file'
 fi
 if [ -w /dev/full ]; then
-	"$tool" print "$samples/threadx.trx" >/dev/full 2>"$scratch/err" && complain 'a full device is not told'
-	grep -q 'No space' "$scratch/err" || complain "a full device is told as: $(cat "$scratch/err")"
+	"$tool" print "$samples/threadx.trx" >/dev/full 2>"$scratch/err" && complain 'no error for a full device'
+	grep -q 'No space' "$scratch/err" || complain "the message for a full device is: $(cat "$scratch/err")"
 fi
 
 # Ctrl-C is for the pager, which has the terminal until it ends.

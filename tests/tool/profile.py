@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who runs when, computed with all events in memory; of a ThreadX trace buffer from the bytes of the file.
+"""Computes which thread runs when, with all events in memory; for a ThreadX trace buffer, from the bytes of the file.
 
 It knows nothing of the tool and of the library; the rules are those of doc/reports.md.
 
@@ -126,7 +126,7 @@ def priority_around(events, i, context):
 
 
 def with_running(events, following, wants_priorities):
-    """(event, who runs next), with the Running events that are made."""
+    """(event, the thread that runs next), with the Running events that are made."""
     all_events = []
     for i, event in enumerate(events):
         all_events.append((event, following[i]))
@@ -251,8 +251,8 @@ def check(path, report_path):
     report = json.load(open(report_path))
 
     expected = {context: ticks for context, ticks in profile(all_events).items() if ticks}
-    told = {int(row["context"], 16): row["ticks"] for row in report["execution_profile"] if row["ticks"]}
-    assert told == expected, ("profile", told, expected)
+    reported = {int(row["context"], 16): row["ticks"] for row in report["execution_profile"] if row["ticks"]}
+    assert reported == expected, ("profile", reported, expected)
     of_cpus = {}
     for cpu, _, begin, end in stretches([{"context": "%08x" % event[0], "cpu": event[8], "ns": event[3] * 1000,
                                           "event": ""} for event in events]):
@@ -263,12 +263,12 @@ def check(path, report_path):
     assert report["trace"][0]["ticks"] == all_events[-1][0][3]
     assert report["trace"][0]["made"] == len(all_events) - len(events)
 
-    told = {row["statistic"]: row["occurrences"] for row in report["performance_statistics"]}
+    reported = {row["statistic"]: row["occurrences"] for row in report["performance_statistics"]}
     for name, count in statistics(all_events).items():
-        assert told[name] == count, (name, told[name], count)
+        assert reported[name] == count, (name, reported[name], count)
     found = inversions(all_events)
-    assert told["Priority Inversions"] == len(found), (told, found)
-    assert told["Deterministic Inversions"] == sum(is_deterministic for _, _, is_deterministic in found)
+    assert reported["Priority Inversions"] == len(found), (reported, found)
+    assert reported["Deterministic Inversions"] == sum(is_deterministic for _, _, is_deterministic in found)
     listed = sorted(("%.9f" % row["begin_s"], row["length_s"] is not None and "%.9f" % row["length_s"],
                      row["ran_meanwhile"] is None) for row in report["priority_inversions"])
     assert listed == sorted((seconds(begin), length is not None and seconds(length), is_deterministic)
@@ -350,14 +350,14 @@ def check_log(events_path, report_path):
         if event["context"] != "00000000":
             switches += event["cpu"] in last and last[event["cpu"]] != event["context"]
             last[event["cpu"]] = event["context"]
-    told = {row["statistic"]: row["occurrences"] for row in report["performance_statistics"]}
-    assert told["Context Switches"] == switches
+    reported = {row["statistic"]: row["occurrences"] for row in report["performance_statistics"]}
+    assert reported["Context Switches"] == switches
     last, migrations = {}, 0
     for event in events:
         if event["context"] != "00000000":
             migrations += last.get(event["context"], event["cpu"]) != event["cpu"]
             last[event["context"]] = event["cpu"]
-    assert told["Thread Migrations"] == migrations
+    assert reported["Thread Migrations"] == migrations
     pids = {event["pid"] for event in events if event["context"] != "00000000"}
     assert {row["pid"] for row in report["processes"]} == pids
     for row in report["execution_profile"]:

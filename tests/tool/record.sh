@@ -40,13 +40,13 @@ has()
 counts_right()
 {
 	nr_checks=$((nr_checks + 1))
-	told=$(sed -n 's/.*: \([0-9]*\) events, .*/\1/p' "$scratch/err")
+	printed=$(sed -n 's/.*: \([0-9]*\) events, .*/\1/p' "$scratch/err")
 	found=$("$tool" info "$log" | sed -n 's/^events  *//p')
-	[ "$told" = "$found" ] || complain "$what: says $told events, and info $found"
+	[ "$printed" = "$found" ] || complain "$what: says $printed events, and info $found"
 }
 
-# The recorder looks at a program now and then, and nothing tells when it has.  A program waits for a gate, which opens
-# after so many seconds; where the recorder had not come to look until then, it is tried with more.
+# The recorder inspects a program now and then, and no output shows when.  A program waits for a gate, which opens
+# after so many seconds.  If the recorder has not inspected the program until then, try a longer pause.
 pauses='0.5 2 8 32'
 open_gate_in()
 {
@@ -163,10 +163,9 @@ ends 0 "$tool" export --to trx --split -o "$scratch/split.trx" "$log"
 sum=0
 for part in "$scratch"/split-*.trx; do
 	"$tool" check "$part" | grep -q 'TraceX shows it correctly' || complain "check $part: $("$tool" check "$part")"
-	sum=$((sum + $("$tool" info --format json "$part" | sed -n 's/.*"events": \([0-9]*\).*/\1/p' | head -1)))
+	sum=$((sum + $(events "$part")))
 done
-[ "$sum" -eq "$("$tool" info --format json "$log" | sed -n 's/.*"events": \([0-9]*\).*/\1/p' | head -1)" ] ||
-	complain "--split makes $sum events"
+[ "$sum" -eq 1100000 ] || complain "the files of --split have $sum events"
 rm "$scratch"/split-*.trx
 ends 0 "$tool" record --force -o "$log" --stream-policy loop --size 64k "$subject" -n 20000
 counts_right
@@ -197,7 +196,7 @@ if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
 	grep -q -e --log-size "$scratch/err" && complain "$what: advises $(cat "$scratch/err")"
 fi
 
-# Who records nothing is told why.
+# If the program records nothing, record says why.
 ends 0 "$tool" record --force -o "$log" sleep 0.2
 says 'did not use libposixtrace'
 says '--preload records'
@@ -232,7 +231,7 @@ if ${CC:-cc} -static "$scratch/static.c" -o "$scratch/static" 2>/dev/null; then
 	says 'linked statically'
 fi
 
-# A process that runs: until it ends, and until somebody ends the recording.
+# A process that runs: until it ends, and until a signal ends the recording.
 rm -f "$scratch/gate"
 "$subject" -w "$scratch/gate" -n 100 &
 pid=$!
@@ -265,7 +264,7 @@ done
 fails 125 'there is no process' record -p "$pid" -o "$scratch/none"
 [ ! -e "$scratch/none" ] || complain 'a process that there is not leaves a log'
 
-# A command is told what only the tool was told, and waited for.
+# record forwards a signal that only the tool got to the command, and waits for it.
 "$tool" record --force -o "$log" "$subject" -n 100000 -u 1000 2>"$scratch/err" &
 recorder=$!
 await_events "$recorder"
@@ -277,15 +276,18 @@ what='record COMMAND, SIGTERM'
 [ "$(events "$log")" -gt 10 ] || complain "$what: the log has no events"
 "$tool" info "$log" | grep -q '^complete *yes' || complain "$what: the log is not complete"
 
-# On a terminal: how far it is, four times a second at most; and Ctrl-C, which the terminal tells the command itself.
+# On a terminal: record shows its progress, at most four times a second; the terminal sends Ctrl-C to the command
+# itself.
 if has_program python3 'record on a terminal'; then
 	rm -f "$log"
 	nr_checks=$((nr_checks + 1))
 	python3 - "$tool" record -o "$log" "$subject" -n 100000 -u 1000 >"$scratch/out" 2>&1 <<'END' ||
-import os, pty, select, sys, time
+import os, pty, select, signal, sys, time
 begin = time.monotonic()
 child, terminal = pty.fork()
 if child == 0:
+    # A shell without job control starts background jobs with SIGINT ignored, and exec keeps that.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ["TERM"] = "xterm"
     os.execv(sys.argv[1], sys.argv[1:])
 said, was_interrupted = b"", False
@@ -312,7 +314,7 @@ END
 	"$tool" print -f 'tick or tock' "$log" | tail -n +2 | grep -q . || complain 'after Ctrl-C the log is empty'
 fi
 
-# The recorder is killed: the log is completed by who opens it.
+# The recorder is killed: the process that opens the log completes it.
 "$subject" -n 100000 -u 1000 &
 pid=$!
 "$tool" record --force -o "$log" -p "$pid" &
@@ -432,26 +434,26 @@ if own_preload; then
 	fi
 fi
 
-# Of another user, who is nobody's: its directory is taken away at the end.
+# As another user, which has no other processes.  The test removes its directory at the end.
 # A number that no other run of this has, since all would share the directory.
-nobody=$((100000 + $$))
-as_nobody="env -u TXTRACE_DIR setpriv --reuid=$nobody --clear-groups"
-if [ "$(id -u)" -eq 0 ] && $as_nobody "$tool" version >/dev/null 2>&1; then
+other_id=$((100000 + $$))
+as_other="env -u TXTRACE_DIR setpriv --reuid=$other_id --clear-groups"
+if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	chmod 711 "$scratch"
-	mkdir -m 777 "$scratch/nobody"
-	cp "$(command -v sleep)" "$scratch/nobody/sleep"
-	chmod 4755 "$scratch/nobody/sleep"
+	mkdir -m 777 "$scratch/other_id"
+	cp "$(command -v sleep)" "$scratch/other_id/sleep"
+	chmod 4755 "$scratch/other_id/sleep"
 	sleep 60 &
 	pid=$!
-	ends 125 $as_nobody "$tool" record -o "$scratch/nobody/log" -p "$pid"
+	ends 125 $as_other "$tool" record -o "$scratch/other_id/log" -p "$pid"
 	says 'only that user and root can trace it'
 	kill "$pid"
 	is_traced_by_root()
 	{
-		$as_nobody "$tool" list --format json | grep -q "\"target\":$1,\"state\":\"running\""
+		$as_other "$tool" list --format json | grep -q "\"target\":$1,\"state\":\"running\""
 	}
-	if $as_nobody "$subject" -n 0 2>/dev/null; then
-		$as_nobody "$subject" -w "$scratch/other_gate" -n 100 &
+	if $as_other "$subject" -n 0 2>/dev/null; then
+		$as_other "$subject" -w "$scratch/other_gate" -n 100 &
 		pid=$!
 		(
 			await is_traced_by_root "$pid"
@@ -460,17 +462,17 @@ if [ "$(id -u)" -eq 0 ] && $as_nobody "$tool" version >/dev/null 2>&1; then
 		ends 0 "$tool" record --force -o "$log" -p "$pid"
 		has 100 "$log"
 	fi
-	ends 0 $as_nobody "$tool" record -o "$scratch/nobody/log" \
-		"$scratch/nobody/sleep" 0.2
+	ends 0 $as_other "$tool" record -o "$scratch/other_id/log" \
+		"$scratch/other_id/sleep" 0.2
 	says 'rights from its file'
 	if [ -r "${plain:-/nonexistent}" ]; then
 		what='record --preload of a file with rights'
 		nr_checks=$((nr_checks + 1))
-		$as_nobody "$tool" record --preload -o "$scratch/nobody/none" \
-			"$scratch/nobody/sleep" 0.2 2>"$scratch/err"
+		$as_other "$tool" record --preload -o "$scratch/other_id/none" \
+			"$scratch/other_id/sleep" 0.2 2>"$scratch/err"
 		[ $? -eq 125 ] || complain "$what is not refused"
 		says 'rights from its file'
 	fi
-	rm -rf /dev/shm/posixtrace-$nobody
+	rm -rf /dev/shm/posixtrace-$other_id
 fi
 finish

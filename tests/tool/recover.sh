@@ -13,8 +13,8 @@ fails 2 'is not a posixtrace log' recover "$scratch/pipe"
 fails 2 'is not a posixtrace log' recover "$top/README"
 fails 2 'unknown option --nonsense' recover --nonsense
 
-# tells CODE LINE ARGUMENT...: what recover prints, but for where the file is
-tells()
+# prints CODE LINE ARGUMENT...: what recover prints, without the directory of the file
+prints()
 {
 	expected=$1
 	line=$2
@@ -42,35 +42,35 @@ whole()
 	"$tool" info "$1" | grep -q '^complete *yes' || complain "$1 is not complete"
 }
 
-tells 0 'there is no log to complete'
+prints 0 'there is no log to complete'
 die "$scratch/one"
-tells 0 'one: completed' "$scratch/one"
-tells 0 'one: complete already' "$scratch/one"
+prints 0 'one: completed' "$scratch/one"
+prints 0 'one: complete already' "$scratch/one"
 whole "$scratch/one"
-tells 0 'there is no log to complete'
+prints 0 'there is no log to complete'
 
 # All of the user. The second controller completes what the first one has left, when it creates its stream.
 die "$scratch/two"
-tells 0 'two: completed'
+prints 0 'two: completed'
 whole "$scratch/two"
 die "$scratch/three"
 rm "$scratch/three"
-tells 1 'three: it was removed, or shared memory does not contain its missing events any more'
-tells 0 'there is no log to complete'
+prints 1 'three: it was removed, or shared memory does not contain its missing events any more'
+prints 0 'there is no log to complete'
 
 # Without what it is to be completed from.
 die "$scratch/four"
 rm -rf "$TXTRACE_DIR"
-tells 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' "$scratch/four"
+prints 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' "$scratch/four"
 
-# Its writer lives. The worst of several files is told by the exit code.
+# Its writer lives. The exit code is that of the worst of several files.
 "$subject" -l "$scratch/five" -n 100000 -u 1000 &
 pid=$!
 await_stream "$pid"
-tells 1 'five: its writer is still running, or another process is completing it' "$scratch/five"
-tells 1 'five: its writer is still running, or another process is completing it' "$scratch/one" "$scratch/five"
-tells 2 'one: complete already' "$scratch/one" "$scratch/missing"
+prints 1 'five: its writer is still running, or another process is completing it' "$scratch/five"
+prints 1 'five: its writer is still running, or another process is completing it' "$scratch/one" "$scratch/five"
+prints 2 'one: complete already' "$scratch/one" "$scratch/missing"
 kill "$pid"
 wait "$pid" 2>/dev/null
-tells 0 'five: completed' "$scratch/five"
+prints 0 'five: completed' "$scratch/five"
 finish

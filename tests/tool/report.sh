@@ -44,7 +44,7 @@ if [ -n "$python" ]; then
 	done
 fi
 
-# Logs: their times differ from run to run, so what can be told is the sum.
+# Logs: their times differ from run to run, so check the sums.
 "$runners" "$scratch/log" || complain 'no log was written'
 "$runners" "$scratch/lossy" 20000 lose || complain 'no log with losses was written'
 if [ -n "$python" ]; then
@@ -60,8 +60,8 @@ for title in 'FileX Statistics' 'NetX Statistics' 'Thread Stack Usage' 'Priority
 	! grep -qx "$title" "$scratch/out" || complain "a log has $title, and nothing in it"
 done
 grep -q '^  left  *1959 ' "$scratch/out" || complain 'the count of an event type is wrong'
-"$tool" report "$scratch/lossy" | head -1 | grep -q 'lost: [1-9][0-9]* overwritten' || complain 'a loss is not told'
-"$tool" report --filex "$scratch/log" | grep -q 'nothing in this trace' || complain 'an empty report is not told'
+"$tool" report "$scratch/lossy" | head -1 | grep -q 'lost: [1-9][0-9]* overwritten' || complain 'report does not mention a loss'
+"$tool" report --filex "$scratch/log" | grep -q 'nothing in this trace' || complain 'an empty report does not say so'
 "$tool" report --services -f 'event:turn thread:left*' "$scratch/log" >"$scratch/out"
 grep -q '^  turn  *20  *100.00' "$scratch/out" || complain "a filter is not obeyed: $(cat "$scratch/out")"
 

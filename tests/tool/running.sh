@@ -6,8 +6,8 @@ own_streams
 own_account
 log=$scratch/log.trx
 
-# told TEXT ARGUMENT...: it exits with 0, and says this
-told()
+# warns TEXT ARGUMENT...: the tool exits with 0, and its messages have this text
+warns()
 {
 	text=$1
 	shift
@@ -34,12 +34,12 @@ done
 # Every command that reads a file.
 recording -l "$log" -u 100
 for command in print info report blocked locks check; do
-	told 'is being written' "$command" "$log"
+	warns 'is being written' "$command" "$log"
 done
-told 'is being written' export --to csv -o "$scratch/copy.csv" "$log"
-told 'is being written' export --to trx -o "$scratch/copy.trx" "$log"
-told 'is being written' merge -o "$scratch/merged.trx" "$log" "$scratch/copy.trx"
-told 'is being written' diff "$log" "$log"
+warns 'is being written' export --to csv -o "$scratch/copy.csv" "$log"
+warns 'is being written' export --to trx -o "$scratch/copy.trx" "$log"
+warns 'is being written' merge -o "$scratch/merged.trx" "$log" "$scratch/copy.trx"
+warns 'is being written' diff "$log" "$log"
 "$tool" info "$log" 2>/dev/null | grep -q '^complete *no: it is being written' || complain 'info does not say that it is written'
 ended
 recording -l "$log" -u 1000 -p append

@@ -7,7 +7,7 @@ own_account
 log=$scratch/log.trx
 cut=$scratch/cut.trx
 
-"$account" record -l "$log" -p append -n 3000 -u 1 "$record" || complain "the program exits with $?"
+"$account" record -l "$log" -p append -r 4000000 -n 3000 -u 1 "$record" || complain "the program exits with $?"
 counted -a "$log"
 size=$(stat -c %s "$log")
 
@@ -88,6 +88,45 @@ what='print of a damaged commit'
 "$tool" print --format csv "$cut" 2>"$scratch/said" >"$scratch/out"
 said 'damaged: '
 "$tool" print --format csv "$log" | cmp -s - "$scratch/out" || complain 'a log whose commit is damaged is read as something else'
+
+# Damage in the middle of a log of several chapters: what is behind is shown, and the rest is counted.
+short_record=$record short_section=$section
+record=$scratch/long
+"$account" record -l "$scratch/long.trx" -p append -n 40000 -u 1 "$record" || complain "the program exits with $?"
+total=$("$tool" print --format csv "$scratch/long.trx" | tail -n +2 | wc -l)
+frames=$(grep -abo PXF1 "$scratch/long.trx" | cut -d: -f1)
+nr_frames=$(echo "$frames" | wc -l)
+[ "$nr_frames" -ge 20 ] || complain "only $nr_frames frames"
+zeros='\000\000\000\000\000\000\000\000'
+# The parts of a header: its magic number, its position, its sizes; and the whole header, and a byte of the body.
+for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$zeros$zeros$zeros$zeros$zeros" "60 \\252\\125\\252"; do
+	nr_checks=$((nr_checks + 1))
+	at_frame=$(echo "$frames" | sed -n "$((nr_frames / 3))p")
+	cp "$scratch/long.trx" "$cut"
+	at $((at_frame + ${part%% *})) "${part#* }" "$cut"
+	what="print with damage at $part"
+	"$tool" print --format csv "$cut" 2>"$scratch/said" >"$scratch/out" || complain "$what fails"
+	shown=$(($(wc -l <"$scratch/out") - 1))
+	said "$((total - shown)) events could not be read: the file is damaged there"
+	[ "$shown" -ge $((total - 9000)) ] && [ "$shown" -lt "$total" ] || complain "$what shows $shown of $total"
+	counted -d "$cut"
+	what="recover with damage at $part"
+	rm -f "$scratch/cut.whole.trx"
+	"$tool" recover "$cut" >"$scratch/said" 2>&1
+	[ $? -eq 1 ] || complain "$what does not exit with 1"
+	said "damaged: $shown events are in $scratch/cut.whole.trx, the rest is lost; at least $((total - shown))"
+	[ "$("$tool" print --format csv "$scratch/cut.whole.trx" 2>/dev/null | tail -n +2 | wc -l)" -eq "$shown" ] ||
+		complain "$what loses events"
+done
+
+# The commit, and a frame.
+cp "$scratch/long.trx" "$cut"
+at $((at_frame + 8)) '\377\377' "$cut"
+section=$(grep -abo PXTXLOG1 "$cut" | head -1 | cut -d: -f1)
+at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
+[ "$("$tool" print --format csv "$cut" 2>/dev/null | tail -n +2 | wc -l)" -ge $((total - 9000)) ] ||
+	complain 'a log without commit ends at its first damaged frame'
+record=$short_record section=$short_section
 
 # A newer version.
 cp "$log" "$cut"

@@ -309,11 +309,13 @@ class Log:
         columns = "number,ns,cpu,thread,event,type,hex"
         events = [json.loads(line) for line in
                   text_of("print", "--format", "jsonl", "--columns", columns, path).splitlines()]
+        if not self.is_foreign:
+            return [e for e in events if e["event"] not in INSERTED and e["type"] != MORE_DATA
+                    and (e["event"] != FILLER or e["hex"] != "0" * 32)]
         start = 3 if [e["event"] for e in events[:3]] == [FILLER] * 3 and events[2]["hex"] == "0" * 32 else 0
         if start and [e["event"] for e in self.events[:3]] == [FILLER] * 3:
             start = 0
-        inserted = () if self.is_foreign else INSERTED
-        return [e for e in events[start:] if e["event"] not in inserted and e["type"] != MORE_DATA]
+        return [e for e in events[start:] if e["type"] != MORE_DATA]
 
     def check_trx(self):
         path = self.path_of("again.trx")

@@ -55,7 +55,8 @@ same_events()
 		complain "$2 has other events than $1: $(diff "$scratch/events1" "$scratch/events2" | head -4)"
 }
 
-# What is awkward in every way: handles that clash, contexts of nobody, names of all kinds, a core in the id, a clock that falls.
+# An awkward trace: handles that clash, contexts without a thread, names of all kinds, a core in the id, a clock that
+# falls.
 cat >"$scratch/awkward" <<END
 big
 object 1 0x1001 5 alpha (1)
@@ -172,7 +173,12 @@ rows cpu,type,event,hex "$scratch/log" | awk -F, -v OFS=, '{
 		else
 			print $1, 65536 + 4096, "TX_TRACE_USER_EVENT_4096", hex
 	} }' >"$scratch/rows1"
-rows cpu,type,event,hex "$scratch/log-out.trx" >"$scratch/rows2"
+# Entries that show which thread runs are not of the log.
+without_running()
+{
+	grep -v ',TX_TRACE_RUNNING,0*$'
+}
+rows cpu,type,event,hex "$scratch/log-out.trx" | without_running >"$scratch/rows2"
 nr_checks=$((nr_checks + 1))
 [ "$(wc -l <"$scratch/rows2")" -eq 1502 ] || complain "a log of 500 events of 40 bytes has $(wc -l <"$scratch/rows2") rows"
 cmp -s "$scratch/rows1" "$scratch/rows2" || complain "a log comes out as something else: $(diff "$scratch/rows1" "$scratch/rows2" | head -4)"

@@ -129,6 +129,12 @@ file=$scratch/children.trx
 expect_all "$file"
 expect 'children that ended' "$(count context _exit "$file")" 700
 
+# Without --inherit only the parent is traced, and record says so.
+"$tool" record --preload --force -o "$scratch/alone.trx" -- "$scratch/many" children 3 2>"$scratch/said"
+expect 'lines about children that were not traced' 1 "$(grep -c 'start one are 3; --inherit' "$scratch/said")"
+"$tool" record --preload --force -o "$scratch/alone.trx" -- "$scratch/many" files 3 2>"$scratch/said"
+expect 'lines about children that do not exist' 0 "$(grep -c -e --inherit "$scratch/said")"
+
 # Each file has two calls: open and close.
 record files 2000
 file=$scratch/files.trx
@@ -147,5 +153,11 @@ nr_checks=$((nr_checks + 2))
 "$tool" check --strict "$file" >/dev/null && complain "check --strict takes $file"
 named=$(count context txtrace_thread_start "$file")
 expect 'events of threads without a name' "$(field 'events without thread' "$file")" "$((4 * (1000 - named)))"
+
+# The last event, which has no thread, is now of another process: this process made no other event.
+printf '\222\020\0\0' | dd of="$file" bs=1 seek=27981280 conv=notrunc 2>/dev/null
+"$tool" report --processes --format csv "$file" 2>/dev/null | tr -d '\r' | sed -n 's/^Processes,\([0-9]*\),,events,/\1 /p' >"$scratch/events"
+printf '%s\n' '4242 1' '11712 6999' | cmp -s - "$scratch/events" || complain "events of processes: $(cat "$scratch/events")"
+nr_checks=$((nr_checks + 1))
 
 finish

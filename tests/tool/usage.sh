@@ -24,13 +24,13 @@ for word in $(sed -n 's/^  \([a-z]*\) .*/\1/p' "$scratch/help"); do
 		complain "there is no page txtrace-$word(1)"
 	nr_checks=$((nr_checks + 4))
 done
-# Nobody is told that it went well who got nothing of it.
+# If the output fails, the exit code says so.
 if [ -w /dev/full ]; then
 	for arguments in --help --version version help 'help print' 'print --help' 'help --completion'; do
 		nr_checks=$((nr_checks + 1))
 		# shellcheck disable=SC2086
 		"$tool" $arguments >/dev/full 2>"$scratch/err"
-		[ $? -eq 2 ] && grep -q 'No space' "$scratch/err" || complain "$arguments: a full device is not told"
+		[ $? -eq 2 ] && grep -q 'No space' "$scratch/err" || complain "$arguments: no message says that the device is full"
 	done
 fi
 finish

@@ -2,7 +2,7 @@
 """A second opinion on waits and locks, of a board that knows nothing of the tool.
 
 waits.py SEED TRACE >EXPECTED	threads get and put mutexes at random; writes what ThreadX would record of it, and
-				prints what there is to be told, as JSON
+				prints what the tool must find, as JSON
 waits.py check EXPECTED BLOCKED LOCKS	what the tool said of the trace is that
 """
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Trace buffers for blocked.sh, locks.sh and why.sh: sourced, behind lib.sh.
 #
-#	waits_make	$scratch/deadlock, gate, convoy, flags, turns
+#	waits_make	$scratch/deadlock, gate, convoy, flags, turns, lost
 
 threads='object 1 0x1000 10 alpha
 object 1 0x2000 10 beta
@@ -13,7 +13,7 @@ object 5 0x52 0 G
 object 5 0x53 0 C
 object 5 0x54 0 D'
 
-# Of a thread, at a time: get a mutex that nobody has, ask for one that another has, put one.
+# What a thread does at a time: it gets a free mutex, asks for a mutex that another thread has, or puts a mutex.
 get() { echo "event $1 52 $3 $2 -1 0 0"; }
 ask() { echo "event $1 52 $3 $2 -1 $4 1"; echo "event $1 2 $(($3 + 1)) $1 13 0 0"; }
 put() { echo "event $1 57 $3 $2 $1 1"; }
@@ -72,7 +72,7 @@ make_convoy()
 	done
 }
 
-# A message that beta waits for comes from alpha, which sleeps before; delta waits for flags that nobody sets.
+# A message that beta waits for comes from alpha, which sleeps before; delta waits for flags that no thread sets.
 make_flags()
 {
 	echo "$threads"
@@ -110,9 +110,25 @@ make_turns()
 	put 0x4000 0x50 $((at + 20))
 }
 
+# The event with which alpha puts A is missing; beta takes A.  Then alpha takes B, and beta takes A while it has B.
+make_lost()
+{
+	echo "$threads"
+	echo "$mutexes"
+	get 0x1000 0x50 1000
+	get 0x1000 0x51 1010
+	put 0x1000 0x51 1020
+	get 0x2000 0x50 1030
+	put 0x2000 0x50 1040
+	get 0x2000 0x51 1050
+	get 0x2000 0x50 1060
+	put 0x2000 0x50 1070
+	put 0x2000 0x51 1080
+}
+
 waits_make()
 {
-	for kind in deadlock gate convoy flags turns; do
+	for kind in deadlock gate convoy flags turns lost; do
 		"make_$kind" | "$mktrx" >"$scratch/$kind" || complain "no trace $kind was made"
 	done
 }

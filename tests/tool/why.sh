@@ -28,13 +28,13 @@ golden why-flags why flags delta
 for question in '' 00001000 00001000@0.5s alpha@10ms; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" why deadlock ${question:+"$question"} >out 2>err
-	cmp -s out "$golden_dir/why-deadlock" || complain "$question is told differently: $(cat out err)"
+	cmp -s out "$golden_dir/why-deadlock" || complain "$question has another answer: $(cat out err)"
 done
 
-# Threads of one name: which is meant is for the asker to say.
+# Threads of one name: the question must say which is meant.
 { make_flags; } | sed 's/ alpha$/ beta/' | "$mktrx" >twins
 fails 2 'several threads are named beta' why twins beta
-"$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'twins are not told apart'
+"$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'why does not distinguish threads of one name'
 
 make_samples
 golden why-mutex why "$samples/threadx.trx" logger@42ms

@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # After make install: pkg-config finds the library, and the example, compiled with nothing but what
-# pkg-config says, runs with the shared and with the static library.
+# pkg-config says, runs with the shared and with the static library.  Run it with: make installcheck
 set -u
 
-: "${srcdir:?}" "${libdir:?}" "${pkgconfigdir:?}" "${DESTDIR=}"
+if [ -z "${srcdir:-}" ] || [ -z "${libdir:-}" ] || [ -z "${pkgconfigdir:-}" ]; then
+	echo 'installed.sh checks an installed library: run make install, and then make installcheck, in the build directory' >&2
+	exit 2
+fi
+: "${DESTDIR=}"
 CC=${CC:-cc}
 if [ -z "${PKG_CONFIG:-}" ] || [ -n "${SAN_CFLAGS:-}" ]; then
 	echo 'installcheck: skipped, without pkg-config or with a sanitizer'

@@ -36,7 +36,7 @@ END
 	echo 'one of its checks'
 	echo 'FAIL: this one'
 	seq 1 60
-} | log told FAIL
+} | log script_fails FAIL
 log script PASS <<'END'
 all is well
 END
@@ -68,14 +68,14 @@ bad:
 killed:
     Running suite(s): killed
     Terminated
-told:
+script_fails:
     FAIL: this one
 $(seq 46 60 | sed 's/^/    /')
 lost:
     was not run
 10 passed, 5 failed, 1 skipped
 END
-sh "$srcdir/tests/support/summary.sh" fine.log bad.log killed.log told.log script.log none.log lost.log >all
+sh "$srcdir/tests/support/summary.sh" fine.log bad.log killed.log script_fails.log script.log none.log lost.log >all
 tail -n "$(wc -l <expected)" all >last
 diff -u expected last || { echo 'FAIL: this is not the end of the summary'; exit 1; }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11, and no lock of POSIX.  One keeps a mutex until the other has given up waiting for it, and then until
- * it is seen to wait for it once more.  main() waits for a condition, which that one tells of.
+ * Threads of C11, and no lock of POSIX.  One thread keeps a mutex until the other thread has given up waiting for it,
+ * and then until that thread waits for it once more.  main() waits for a condition, which that thread signals.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void await(const int *word, int value)
 		rest();
 }
 
-/* Whether it is in the kernel, for a futex; a pause, where nobody tells. */
+/* Return whether the thread waits for a futex in the kernel.  If the kernel does not show it, pause. */
 static int late_waits(void)
 {
 	const struct timespec pause = {0, PAUSE_NS};

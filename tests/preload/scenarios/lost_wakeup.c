@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A condition is signalled before anybody waits for it, and who comes then does not look whether it has happened. */
+/*
+ * A condition is signalled before a thread waits for it.  The thread that comes then does not check whether it has
+ * happened.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In no trouble: three threads take two mutexes one after the other, never both, as fast as they can.  Who owns one is
- * then often told by others while the owner has given it back.
+ * A program without trouble: three threads take two mutexes one after the other, never both, as fast as they can.  Then
+ * events of waiting threads often name an owner that has already unlocked the mutex.
  */
 #include <pthread.h>
 

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/record_options.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "cli/command.h"
+#include "trace/source.h"
+
+#define DEFAULT_OUTPUT "%e.%p.trx"
+#define DEFAULT_LOG ((size_t)64 << 20)
+
+enum {
+	OPTION_POLICY = OPTION_OWN,
+	OPTION_STREAM_POLICY,
+	OPTION_LOG_SIZE,
+	OPTION_NO_EVENT,
+	OPTION_NAME,
+	OPTION_PRELOAD,
+	OPTION_EVENTS,
+	OPTION_CHILDREN,
+	OPTION_FLIGHT,
+	OPTION_SIGNAL
+};
+
+const struct option_row record_option_rows[] = {
+	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; default " DEFAULT_OUTPUT},
+	OPTION_ROW_FORCE,
+	{'p', "pid", "PID", "trace this process until it ends, or until Ctrl-C"},
+	SESSION_ROW_INHERIT,
+	{OPTION_PRELOAD, "preload", NULL,
+	 "record the calls of a program that does not use posixtrace"},
+	{OPTION_EVENTS, "events", "GROUPS",
+	 "with --preload: the groups of calls, such as mutex,cond or +heap,-file"},
+	{OPTION_CHILDREN, "children", "no|yes|match=REGEX",
+	 "with --preload: trace child processes too"},
+	{'e', "event", "GLOB", "record only these event types; can be repeated"},
+	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
+	{OPTION_POLICY, "policy", "loop|until-full|append",
+	 "when the log is full; default loop: overwrite the oldest events"},
+	{OPTION_LOG_SIZE, "log-size", "BYTES",
+	 "maximum size of the log, such as 512k, 64M or 2G; default 64M"},
+	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
+	 "when a ring is full; default flush: write rings to the log before they fill"},
+	SESSION_ROW_SIZE_AUTO,
+	{OPTION_FLIGHT, "flight-recorder", "SIZE",
+	 "keep the newest events in rings of this size; the log gets them at the end"},
+	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
+	 "with --flight-recorder: a snapshot at this signal; default USR1"},
+	{OPTION_NAME, "name", "TEXT", "name of the trace; default: the name of the program"},
+	{'q', "quiet", NULL, "print errors only"},
+	OPTIONS_END,
+};
+
+/*
+ * If the object cannot be loaded into the program, print a message and return false. If the program is not found, exec
+ * reports this error later.
+ */
+static bool prepare_preload(struct record_options *options)
+{
+	struct preload_program *program = &options->program;
+
+	if (!preload_find(options->object, program->why_not, sizeof(program->why_not))) {
+		message("%s", program->why_not);
+		return false;
+	}
+	preload_inspect(program, options->command[0], options->object);
+	preload_end(program);
+	if (program->why_not[0] && program->file[0]) {
+		message("%s", program->why_not);
+		return false;
+	}
+	if (program->sanitizer[0] && !options->is_quiet)
+		message("%s needs %s, which is preloaded before " PRELOAD_OBJECT,
+			program->program, program->sanitizer);
+	return true;
+}
+
+/* Children are traced only if the object is loaded into them and if they inherit the stream. So set both options. */
+static bool settle_preload(struct record_options *options)
+{
+	struct preload_options *preload = &options->preload;
+
+	if (!options->preloads && (preload->events || preload->children)) {
+		message("%s needs --preload", preload->events ? "--events" : "--children");
+		return false;
+	}
+	if (options->preloads && !options->command) {
+		message("--preload needs a command: the object cannot be loaded into a running process");
+		return false;
+	}
+	if (!preload_check(preload))
+		return false;
+	if (preload->children && strcmp(preload->children, "no") != 0)
+		options->control.inherits = true;
+	else if (options->control.inherits && !preload->children)
+		preload->children = "yes";
+	if (options->preloads && !prepare_preload(options))
+		return false;
+	if (options->program.is_by_env && !preload->children)
+		preload->children = preload_match(&options->program);
+	return true;
+}
+
+static bool choose_policy(const char *option, const int policies[], const char *word, int *policy)
+{
+	for (int i = 0; policies[i]; i++) {
+		if (strcmp(word, policy_name(policies[i])) != 0)
+			continue;
+		*policy = policies[i];
+		return true;
+	}
+	message("%s does not take %s; see txtrace record --help", option, word);
+	return false;
+}
+
+/* SIGRTMIN is not a constant; the names are those of kill(1). */
+static bool parse_signal(const char *text, int *number)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"WINCH", SIGWINCH}};
+	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0) {
+			*number = known[i].number;
+			return true;
+		}
+	*number = (int)value;
+	if (end != text && !*end && value > 0 && value <= SIGRTMAX && value != SIGKILL &&
+	    value != SIGSTOP && value != SIGCHLD)
+		return true;
+	message("--snapshot-signal takes USR1, USR2, HUP, WINCH or a number, not %s", text);
+	return false;
+}
+
+/* A flight recorder has rings that loop, and no log whose size and policy could be chosen. */
+static bool settle_flight(struct record_options *options)
+{
+	if (!options->is_flight && options->snapshot_signal) {
+		message("--snapshot-signal needs --flight-recorder");
+		return false;
+	}
+	if (!options->is_flight)
+		return true;
+	if (options->has_log_options) {
+		message("--flight-recorder takes no options for sizes and policies; see txtrace record --help");
+		return false;
+	}
+	options->control.stream_policy = POSIX_TRACE_LOOP;
+	options->control.log_size = 0;
+	if (!options->snapshot_signal)
+		options->snapshot_signal = SIGUSR1;
+	return true;
+}
+
+static bool read_option(struct record_options *options, int code)
+{
+	static const int log_policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+					   POSIX_TRACE_APPEND, 0};
+	static const int stream_policies[] = {POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP,
+					      POSIX_TRACE_UNTIL_FULL, 0};
+
+	switch (code) {
+	case 'o':
+		options->output = optarg;
+		return true;
+	case 'p':
+		return session_parse_pid(optarg, &options->control.pid);
+	case 'q':
+		return options->is_quiet = true;
+	case 'e':
+	case OPTION_NO_EVENT:
+		return type_filter_add(&options->choice, optarg, code == 'e');
+	case OPTION_FORCE:
+		return options->overwrites = true;
+	case OPTION_INHERIT:
+		return options->control.inherits = true;
+	case OPTION_FLIGHT:
+		options->is_flight = true;
+		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);
+	case OPTION_SIGNAL:
+		return parse_signal(optarg, &options->snapshot_signal);
+	case OPTION_POLICY:
+		options->has_log_options = true;
+		return choose_policy("--policy", log_policies, optarg,
+				     &options->control.log_policy);
+	case OPTION_STREAM_POLICY:
+		options->has_log_options = true;
+		return choose_policy("--stream-policy", stream_policies, optarg,
+				     &options->control.stream_policy);
+	case OPTION_SIZE:
+		options->has_log_options = true;
+		return session_parse_ring_size(optarg, &options->control);
+	case OPTION_LOG_SIZE:
+		options->has_log_options = true;
+		return session_parse_size("--log-size", optarg, &options->control.log_size);
+	case OPTION_NAME:
+		options->control.name = optarg;
+		return true;
+	case OPTION_PRELOAD:
+		return options->preloads = true;
+	case OPTION_EVENTS:
+		options->preload.events = optarg;
+		return true;
+	case OPTION_CHILDREN:
+		options->preload.children = optarg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool record_options_read(struct record_options *options, int argc, char **argv)
+{
+	int code;
+
+	*options = (struct record_options){.output = DEFAULT_OUTPUT,
+					   .control = {.stream_policy = POSIX_TRACE_FLUSH,
+						       .log_policy = POSIX_TRACE_LOOP,
+						       .log_size = DEFAULT_LOG}};
+	while ((code = options_next(&cmd_record, argc, argv)) != -1)
+		if (!read_option(options, code))
+			return false;
+	if ((options->control.pid != 0) == (optind < argc)) {
+		message("record takes a command, or -p PID; see txtrace record --help");
+		return false;
+	}
+	if (options->control.pid == 0)
+		options->command = argv + optind;
+	if (!settle_flight(options) || !settle_preload(options))
+		return false;
+	if (options->control.largest_size > 0 &&
+	    options->control.stream_policy != POSIX_TRACE_FLUSH) {
+		message("--size auto needs --stream-policy flush, which is the default");
+		return false;
+	}
+	if (options->control.stream_size == 0)
+		options->control.stream_size = session_ring_size(options->preloads);
+	return true;
+}

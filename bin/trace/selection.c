@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/selection.h"
+
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "cli/options.h"
+#include "trace/calls.h"
+
+int selection_option(struct selection *selection, int code, const char *argument)
+{
+	char *end;
+
+	switch (code) {
+	case 'f':
+		filter_free(selection->filter);
+		selection->filter = filter_parse(argument);
+		return selection->filter ? 1 : -1;
+	case OPTION_FROM:
+		return time_arg_parse(argument, &selection->from) ? 1 : -1;
+	case OPTION_UNTIL:
+		return time_arg_parse(argument, &selection->until) ? 1 : -1;
+	case OPTION_TICK:
+		selection->tick_ns = strtod(argument, &end);
+		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
+		    selection->tick_ns <= 1e15)
+			return 1;
+		message("%s is not a tick length in nanoseconds", argument);
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+bool selection_next(const struct selection *selection, struct source *source, struct event *event)
+{
+	while (calls_next(source, event)) {
+		if (selection->from.is_set &&
+		    event->time_ns < time_arg_ns(&selection->from, source))
+			continue;
+		if (selection->until.is_set &&
+		    event->time_ns >= time_arg_ns(&selection->until, source))
+			continue; /* OVERFLOW carries an earlier time, so later events may still be in range */
+		if (filter_takes(selection->filter, source, event))
+			return true;
+	}
+	return false;
+}
+
+void selection_free(struct selection *selection)
+{
+	filter_free(selection->filter);
+	selection->filter = NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of all commands that read events: -f, --from, --until, --tick. */
+#ifndef TXTRACE_TRACE_SELECTION_H
+#define TXTRACE_TRACE_SELECTION_H
+
+#include <stdbool.h>
+
+#include "trace/filter.h"
+#include "trace/source.h"
+#include "trace/time_arg.h"
+
+struct selection {
+	struct filter *filter;
+	struct time_arg from, until;
+	double tick_ns;
+};
+
+/*
+ * Return 1 for an option of the selection and 0 for any other option.  If the argument is wrong, print a message and
+ * return -1.
+ */
+int selection_option(struct selection *selection, int code, const char *argument);
+
+/* Read the next selected event.  Return false after the last event. */
+bool selection_next(const struct selection *selection, struct source *source, struct event *event);
+
+void selection_free(struct selection *selection);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* What a trace lacks: lost events, and events without their thread or object. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "trace/source.h"
+
+/*
+ * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  If
+ * there are more threads, their events have no thread.  A file of several volumes repeats objects.  So the file may
+ * have more objects, although no volume was full.  Later logs have another number of slots, and they contain every
+ * thread.
+ */
+#define OLD_SLOTS 1020
+#define FULL_TABLE 894
+
+static bool was_full(const struct source *source)
+{
+	size_t nr_used = 0;
+
+	for (size_t i = 0; i < source->nr_objects; i++)
+		nr_used += source->objects[i].type != OBJECT_EVENT_TYPE;
+	return !source->file.foreign && source->file.nr_objects == OLD_SLOTS && nr_used >= FULL_TABLE;
+}
+
+/* System events come from the library itself, and some of them have no thread. */
+static bool is_unnamed(const struct event *event)
+{
+	return event->context == 0 && event->type >= POSIX_TRACE_UNNAMED_USEREVENT;
+}
+
+/* Return true if the first field of the call is an address or a descriptor, and the log has no such object. */
+static bool lacks_object(const struct event *event)
+{
+	const char *kind = event->is_call && event->row ? strpbrk(event->row->fields, ": ") : NULL;
+	uint64_t address;
+
+	if (!kind || kind[0] != ':' || event->call.object != 0 || event->size < sizeof(address))
+		return false;
+	memcpy(&address, event->data, sizeof(address));
+	return kind[1] == 'p' ? address != 0 : kind[1] == 'd' && (int32_t)address >= 0;
+}
+
+/*
+ * Count a call without its object only if an earlier call of the same type had an object. has_object[type] is true
+ * after such a call.
+ */
+static void count_unnamed(struct source_unnamed *unnamed, bool *has_object, const struct event *event)
+{
+	if (event->is_call && event->call.object != 0)
+		has_object[event->type] = true;
+	if (is_unnamed(event) && unnamed->nr_events++ == 0)
+		unnamed->first = event->number;
+	if (lacks_object(event) && has_object[event->type] && unnamed->nr_calls++ == 0)
+		unnamed->first_call = event->number;
+}
+
+struct source_unnamed source_count_unnamed(struct source *source)
+{
+	struct source_unnamed unnamed = {0};
+	struct event event;
+	bool *has_object;
+
+	if (!was_full(source))
+		return unnamed;
+	has_object = must(calloc(SOURCE_TYPES, sizeof(*has_object)));
+	while (source_next(source, &event))
+		count_unnamed(&unnamed, has_object, &event);
+	free(has_object);
+	source_rewind(source);
+	return unnamed;
+}
+
+bool source_report_unnamed(struct source *source)
+{
+	struct source_unnamed unnamed = source_count_unnamed(source);
+
+	if (unnamed.nr_events > 0)
+		message("%s: the table of threads and objects was full: %llu events from event %llu on have no "
+			"thread, so what these threads waited for or held is not known",
+			source->path, (unsigned long long)unnamed.nr_events,
+			(unsigned long long)unnamed.first);
+	if (unnamed.nr_calls > 0)
+		message("%s: the table of threads and objects was full: %llu calls from event %llu on have no "
+			"object",
+			source->path, (unsigned long long)unnamed.nr_calls,
+			(unsigned long long)unnamed.first_call);
+	return unnamed.nr_events + unnamed.nr_calls > 0;
+}
+
+/* The log was full, or a write failed.  The log does not have the number of events that it lacks for this reason. */
+static void report_overrun(const struct source *source)
+{
+	size_t size = 0;
+	int policy = 0;
+
+	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
+	posix_trace_attr_getlogsize(&source->attr, &size);
+	if (policy == POSIX_TRACE_APPEND)
+		message("%s: the log is incomplete: not all recorded events are in it; a write "
+			"failed",
+			source->path);
+	else
+		message("%s: the log is incomplete: not all recorded events are in it, and their "
+			"number is not known; "
+			"its size was limited to %zu bytes, and then %s; record --log-size=BYTES "
+			"makes room",
+			source->path, size,
+			policy == POSIX_TRACE_LOOP ? "the newest events replaced the oldest ones" :
+						     "it took no more events");
+}
+
+void source_report_losses(struct source *source)
+{
+	const struct txtrace_loss *loss = &source->loss;
+
+	if (loss->overwritten + loss->dropped + loss->abandoned > 0)
+		message("%s: events were lost when it was recorded: %llu overwritten, %llu "
+			"dropped, "
+			"%llu abandoned",
+			source->path, loss->overwritten, loss->dropped, loss->abandoned);
+	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
+		report_overrun(source);
+	if (!source->file.foreign && !source->file.complete && !source->file.running &&
+	    !source->file.damaged)
+		message("%s: its writer died; the events that it had not written yet are missing",
+			source->path);
+	source_report_unnamed(source);
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "trx/running.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "trace/native.h"
+#include "trx/trx.h"
+
+#define IDLE_HANDLE 0x01FFFFFEu /* the idle thread has this handle in all logs */
+#define NO_CPU (-1)
+#define CPU_SHIFT 24
+
+struct thread {
+	uint32_t handle, priority; /* priority is the priority word of the last event */
+	int cpu;		   /* the CPU on which the thread runs, or NO_CPU */
+	bool is_asleep, has_ended;
+	uint32_t state; /* if is_asleep: the state of the SUSPEND */
+	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */
+};
+
+/* The events of one file: of all CPUs, or of one CPU. */
+struct view {
+	bool has_last, is_foreign; /* is_foreign: the last event is of a ThreadX buffer */
+	bool has_log;		   /* an event was of a log */
+	uint32_t last_context;
+	uint32_t next; /* the context that the last event names as the next one, or 0 */
+	int64_t last_ns;
+	bool is_held; /* the last event is a SUSPEND that is not yet in the output */
+	struct spooled held;
+	uint64_t nr_entries,
+		most_changes; /* most_changes: of all threads, the most SUSPEND and RESUME events */
+};
+
+struct running {
+	struct sorter *to;
+	struct trx_objects *trx_objects;
+	bool per_core;
+	struct map by_handle; /* key: handle; value: index + 1 in thread[] */
+	struct map
+		nr_changes; /* key: view and handle; value: number of SUSPEND and RESUME events of the thread */
+	struct thread *thread;
+	size_t nr_threads, room;
+	uint32_t idle;
+	struct cpu {
+		uint32_t thread; /* handle of the running thread, or 0 if none is known */
+		int64_t last_ns;
+	} cpu[TRX_CPUS];
+	unsigned int nr_cpus;	    /* 1 + the largest number of a CPU with events */
+	struct view view[TRX_CPUS]; /* if per_core is false, only view[0] is used */
+};
+
+/* Threads. */
+
+/*
+ * The result is valid until another thread is added.  put_running() adds none: its thread is "idle", or has had an
+ * event.
+ */
+static struct thread *thread_of(struct running *running, uint32_t handle)
+{
+	uint64_t *known = map_get(&running->by_handle, handle);
+
+	if (*known == 0) {
+		if (running->nr_threads == running->room) {
+			running->room = running->room ? 2 * running->room : 64;
+			running->thread = must(reallocarray(running->thread, running->room,
+							    sizeof(*running->thread)));
+		}
+		running->thread[running->nr_threads++] =
+			(struct thread){.handle = handle, .priority = HAS_THRESHOLD, .cpu = NO_CPU};
+		*known = running->nr_threads;
+	}
+	return &running->thread[*known - 1];
+}
+
+static bool is_running(const struct running *running, uint32_t handle)
+{
+	uint64_t known = map_find(&running->by_handle, handle);
+
+	return known && running->thread[known - 1].cpu != NO_CPU;
+}
+
+static void leave_cpu(struct running *running, struct thread *thread)
+{
+	if (thread->cpu != NO_CPU)
+		running->cpu[thread->cpu].thread = 0;
+	thread->cpu = NO_CPU;
+}
+
+static void enter_cpu(struct running *running, struct thread *thread, unsigned int cpu)
+{
+	uint32_t other = running->cpu[cpu].thread;
+
+	if (other && other != thread->handle)
+		thread_of(running, other)->cpu = NO_CPU;
+	leave_cpu(running, thread);
+	running->cpu[cpu].thread = thread->handle;
+	thread->cpu = (int)cpu;
+}
+
+/* Views. */
+
+static unsigned int cpu_of(const struct spooled *event)
+{
+	return event->id >> CPU_SHIFT;
+}
+
+static unsigned int native_of(const struct spooled *event)
+{
+	return event->id & 0xFFFF;
+}
+
+static struct view *view_of(struct running *running, unsigned int cpu)
+{
+	return &running->view[running->per_core ? cpu : 0];
+}
+
+static void store(struct running *running, struct view *view, const struct spooled *event)
+{
+	unsigned int native = native_of(event);
+
+	if (native == NATIVE_THREAD_SUSPEND || native == NATIVE_THREAD_RESUME) {
+		uint64_t key = (uint64_t)(view - running->view) << 32 | event->info[0];
+		uint64_t nr = ++*map_get(&running->nr_changes, key);
+
+		if (nr > view->most_changes)
+			view->most_changes = nr;
+	}
+	view->has_log |= (event->flags & SPOOLED_LOG) != 0;
+	view->nr_entries++;
+	sort_put(running->to, event);
+}
+
+static void put(struct running *running, struct view *view, const struct spooled *event,
+		uint32_t next)
+{
+	view->has_last = true;
+	view->is_foreign = !(event->flags & SPOOLED_LOG);
+	view->last_context = event->context;
+	view->last_ns = event->time_ns;
+	view->next = next;
+	store(running, view, event);
+}
+
+static void release(struct running *running, struct view *view, uint32_t next)
+{
+	if (!view->is_held)
+		return;
+	view->is_held = false;
+	view->held.info[3] = view->next = next;
+	store(running, view, &view->held);
+}
+
+/* Give the time before time_ns to this context. */
+static void put_running(struct running *running, struct view *view, unsigned int cpu,
+			int64_t time_ns, uint32_t context)
+{
+	const struct thread *thread = thread_of(running, context);
+	const struct spooled event = {
+		.time_ns = time_ns,
+		.context = context,
+		.priority = thread->priority,
+		.id = (thread->cpu != NO_CPU && !running->per_core ? (unsigned int)thread->cpu :
+								     cpu)
+			      << CPU_SHIFT |
+		      NATIVE_RUNNING,
+		.flags = SPOOLED_LOG,
+	};
+
+	put(running, view, &event, 0);
+}
+
+/* Return the running thread with the newest event, or "idle". */
+static uint32_t newest_running(const struct running *running)
+{
+	const struct cpu *newest = NULL;
+
+	for (unsigned int i = 0; i < running->nr_cpus; i++)
+		if (running->cpu[i].thread &&
+		    (!newest || running->cpu[i].last_ns > newest->last_ns))
+			newest = &running->cpu[i];
+	return newest ? newest->thread : running->idle;
+}
+
+/* Return the context that gets the time between the last event of the view and an event of this context. */
+static uint32_t choose_running(const struct running *running, const struct view *view,
+			       unsigned int cpu, uint32_t context)
+{
+	if (running->per_core)
+		return running->cpu[cpu].thread ?: running->idle;
+	if (is_running(running, context))
+		return context;
+	return is_running(running, view->last_context) ? view->last_context :
+							 newest_running(running);
+}
+
+/* Ensure that TraceX gives the time before an event of this context to the right thread. */
+static void charge(struct running *running, unsigned int cpu, int64_t time_ns, uint32_t context)
+{
+	struct view *view = view_of(running, cpu);
+	uint32_t right, given;
+
+	if (!view->has_last || view->is_foreign)
+		return;
+	right = choose_running(running, view, cpu, context);
+	release(running, view, right);
+	given = view->next ?: context;
+	/* If the event names another next thread, TraceX would synthesize an entry RUNNING of this thread. */
+	if (given != context && given != view->last_context)
+		put_running(running, view, cpu, time_ns, given);
+	else if (given != right && time_ns > view->last_ns)
+		put_running(running, view, cpu, time_ns, right);
+}
+
+/* Events. */
+
+static void resume(struct running *running, const struct spooled *cause, struct thread *thread,
+		   uint32_t waker)
+{
+	unsigned int cpu = running->per_core ? (unsigned int)thread->asleep_cpu : cpu_of(cause);
+	const struct thread *by = waker && waker != thread->handle ? thread_of(running, waker) :
+								     NULL;
+	struct spooled event = {.time_ns = cause->time_ns,
+				.id = cpu << CPU_SHIFT | NATIVE_THREAD_RESUME,
+				.info = {thread->handle, thread->state},
+				.flags = SPOOLED_LOG};
+
+	if (by && !by->is_asleep && !by->has_ended &&
+	    (!running->per_core || running->cpu[cpu].thread == waker)) {
+		event.context = event.info[3] = waker;
+		event.priority = by->priority;
+	} else {
+		event.context = running->idle;
+		event.priority = HAS_THRESHOLD;
+		event.info[3] = thread->handle;
+		if (running->per_core && cpu_of(cause) != cpu)
+			event.info[3] = running->cpu[cpu].thread ?: running->idle;
+	}
+	charge(running, cpu, event.time_ns, event.context);
+	if (running->per_core && cpu_of(cause) != cpu)
+		/* This file has no end of the call, so without another entry, finish() would have to add one. */
+		put_running(running, view_of(running, cpu), cpu, event.time_ns,
+			    running->cpu[cpu].thread ?: running->idle);
+	thread->is_asleep = false;
+	put(running, view_of(running, cpu), &event, event.info[3]);
+}
+
+static void put_resume(struct running *running, const struct spooled *event)
+{
+	uint32_t waker = event->flags & SPOOLED_NO_THREAD ? 0 : event->context;
+	struct thread *thread;
+
+	if (waker)
+		thread_of(running, waker); /* so thread[] does not move in resume() */
+	thread = thread_of(running, event->info[0]);
+	/* The record of the begin of this wait is missing, or a signal handler ran during the wait. */
+	if (!thread->is_asleep)
+		return;
+	resume(running, event, thread, waker);
+}
+
+static void put_suspend(struct running *running, const struct spooled *event, struct thread *thread)
+{
+	struct view *view = view_of(running, cpu_of(event));
+	struct spooled suspend = *event;
+
+	leave_cpu(running, thread);
+	thread->has_ended = event->flags & SPOOLED_END;
+	thread->is_asleep = !thread->has_ended;
+	thread->state = event->info[1];
+	thread->asleep_cpu = (int)cpu_of(event);
+	if (running->per_core) {
+		suspend.info[3] = running->idle;
+		put(running, view, &suspend, running->idle);
+		return;
+	}
+	view->has_last = view->is_held = true;
+	view->is_foreign = false;
+	view->last_context = suspend.context;
+	view->last_ns = suspend.time_ns;
+	view->held = suspend;
+}
+
+/* The thread has an event on another CPU, so it no longer runs on its last CPU. */
+static void end_stay(struct running *running, const struct thread *thread, int64_t time_ns)
+{
+	unsigned int cpu = (unsigned int)thread->cpu;
+	struct view *view = view_of(running, cpu);
+
+	if (running->per_core && time_ns > view->last_ns)
+		put_running(running, view, cpu, time_ns, thread->handle);
+}
+
+/* From here on it is unknown which threads run. */
+static void put_gap(struct running *running, int64_t time_ns)
+{
+	for (unsigned int i = 0; i < running->nr_cpus; i++) {
+		uint32_t handle = running->cpu[i].thread;
+
+		if (!handle)
+			continue;
+		end_stay(running, thread_of(running, handle), time_ns);
+		leave_cpu(running, thread_of(running, handle));
+	}
+}
+
+static void put_of_thread(struct running *running, const struct spooled *event)
+{
+	unsigned int cpu = cpu_of(event);
+	struct thread *thread = thread_of(running, event->context);
+
+	if (thread->is_asleep)
+		resume(running, event, thread, 0);
+	if (thread->cpu != NO_CPU && thread->cpu != (int)cpu)
+		end_stay(running, thread, event->time_ns);
+	charge(running, cpu, event->time_ns, event->context);
+	enter_cpu(running, thread, cpu);
+	running->cpu[cpu].last_ns = event->time_ns;
+	thread->priority = event->priority;
+	thread->has_ended = false;
+	if (native_of(event) == NATIVE_THREAD_SUSPEND && event->info[0] == event->context)
+		put_suspend(running, event, thread);
+	else
+		put(running, view_of(running, cpu), event, 0);
+}
+
+static bool is_thread(const struct spooled *event)
+{
+	return !(event->flags & SPOOLED_NO_THREAD) && event->context != CONTEXT_INTERRUPT &&
+	       event->context != CONTEXT_INITIALIZE;
+}
+
+static void put_foreign(struct running *running, const struct spooled *event)
+{
+	struct view *view = view_of(running, cpu_of(event));
+
+	release(running, view, is_thread(event) ? event->context : running->idle);
+	put(running, view, event, 0);
+}
+
+static void put_event(struct running *running, const struct spooled *event)
+{
+	unsigned int cpu = cpu_of(event);
+
+	if (cpu >= running->nr_cpus)
+		running->nr_cpus = cpu + 1;
+	if (event->flags & SPOOLED_MORE)
+		store(running, view_of(running, cpu), event);
+	else if (!(event->flags & SPOOLED_LOG))
+		put_foreign(running, event);
+	else if (native_of(event) == NATIVE_THREAD_RESUME)
+		put_resume(running, event);
+	else if (is_thread(event))
+		put_of_thread(running, event);
+	else {
+		charge(running, cpu, event->time_ns, event->context);
+		put(running, view_of(running, cpu), event, 0);
+	}
+	if (event->flags & SPOOLED_GAP)
+		put_gap(running, event->time_ns);
+}
+
+/*
+ * TraceX has memory for status changes of a thread in half of all events.  The time before the first change takes the
+ * memory of a change.  If there are more, add entries RUNNING at the end, which give no time to any thread.
+ */
+static void finish(struct running *running, unsigned int cpu)
+{
+	struct view *view = &running->view[cpu];
+
+	release(running, view, running->idle);
+	while (view->has_log && view->nr_entries < 2 * (view->most_changes + 1))
+		put_running(running, view, cpu, view->last_ns, view->last_context);
+}
+
+static void find_idle(struct running *running)
+{
+	struct trx_objects *trx_objects = running->trx_objects;
+	uint64_t known = map_find(&trx_objects->by_handle, IDLE_HANDLE);
+
+	if (known && strcmp(trx_objects->object[known - 1].name, "idle") == 0)
+		running->idle = IDLE_HANDLE;
+	else
+		running->idle = trx_objects_add(trx_objects, 0, IDLE_HANDLE, OBJECT_THREAD, "idle");
+	thread_of(running, running->idle);
+}
+
+void running_add(struct sorter *from, struct sorter *to, struct trx_objects *trx_objects,
+		 bool per_core)
+{
+	struct running *running = must(calloc(1, sizeof(*running)));
+	struct sort_cursor *cursor = must(calloc(1, sizeof(*cursor)));
+	const struct spooled *event;
+
+	running->to = to;
+	running->trx_objects = trx_objects;
+	running->per_core = per_core;
+	while ((event = sort_next(from, cursor))) {
+		if (event->flags & SPOOLED_LOG && !running->idle)
+			find_idle(running);
+		put_event(running, event);
+	}
+	for (unsigned int i = 0; i < TRX_CPUS; i++)
+		finish(running, i);
+	map_free(&running->by_handle);
+	map_free(&running->nr_changes);
+	free(running->thread);
+	free(running);
+	free(cursor);
+}

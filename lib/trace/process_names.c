@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared name table of this process, and its event types. */
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/procfs.h"
+#include "trace/inside.h"
+#include "trace/process_private.h"
+#include "trace/types.h"
+
+void px_process_enter_shared_names(void)
+{
+	const struct px_process_id us = px_process_id();
+
+	px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
+}
+
+/*
+ * Make this the shared name table of this process.  If the process already has one, detach the new
+ * one.
+ */
+static void use_shared_names(struct px_shared_names_ref *ref)
+{
+	px_shared_names_keep(ref); /* first, because another thread may fork at any time */
+	if (px_types_use(ref))
+		px_process_enter_shared_names();
+	else
+		px_shared_names_detach(ref);
+}
+
+static bool is_still_there(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_registry_slot now;
+
+	return px_registry_read(index, &now) && now.generation == slot->generation;
+}
+
+int px_process_share_names(uint32_t index, const struct px_registry_slot *slot)
+{
+	struct px_shared_names_ref ref;
+	uint32_t own;
+	int error;
+
+	if (!px_types_shared_names(&own) && slot->shared_names != 0) {
+		PX_TESTPOINT("process.family.found");
+		error = px_shared_names_attach(slot->shared_names, geteuid(), &ref);
+		if (error)
+			return error;
+		PX_TESTPOINT("process.family.attached");
+		if (!is_still_there(index, slot)) {
+			px_shared_names_detach(&ref);
+			return ENOENT;
+		}
+		use_shared_names(&ref);
+	}
+	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
+}
+
+/*
+ * Find a stream that traces this process, attached or not, and return the number of its shared name
+ * table.  This process must use that table.
+ */
+static bool find_shared_names(uint32_t *number)
+{
+	const struct px_process_id us = px_process_id();
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		struct px_registry_slot slot;
+
+		if (!px_process_traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0)
+			continue;
+		*number = slot.shared_names;
+		return true;
+	}
+	return false;
+}
+
+int px_process_choose_shared_names(bool is_shared, uint32_t *number)
+{
+	struct px_shared_names_ref ref;
+	int error = ENOMEM;
+
+	px_process_refresh(px_frame_here()); /* it may attach to a stream, and so find the table */
+	if (px_types_shared_names(number))
+		return 0;
+	if (!px_registry_get() || !find_shared_names(number) ||
+	    px_shared_names_attach(*number, geteuid(), &ref) != 0) {
+		if (is_shared || !px_shared_names_are_scarce())
+			error = px_shared_names_make(geteuid(), &ref);
+		if (error)
+			error = px_shared_names_make_private(&ref);
+		if (error)
+			return error;
+	}
+	use_shared_names(&ref);
+	px_types_shared_names(number);
+	return 0;
+}
+
+/*
+ * Make sure that this process has a shared name table.  Without a registry this needs no lock,
+ * because then no other process searches for the table.  Continue also if the registry cannot be
+ * locked.
+ */
+static int need_shared_names(void)
+{
+	int error, fd, locked, state;
+	uint32_t number;
+
+	if (px_types_shared_names(&number))
+		return 0;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	locked = px_registry_get() ? px_registry_lock(&fd) : ENOENT;
+	error = px_process_choose_shared_names(false, &number);
+	if (!locked)
+		px_registry_unlock(fd);
+	pthread_setcancelstate(state, &state);
+	return error;
+}
+
+int px_process_open_type(const char *name, unsigned int *id)
+{
+	int saved_errno = errno;
+	struct px_process_id us;
+	struct px_running call;
+	uint32_t first;
+	int error;
+
+	error = need_shared_names();
+	if (error)
+		return error;
+	px_process_ensure();
+	us = px_process_id();
+	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
+	/*
+	 * At the same time a controller may create a stream.  The controller lists the opened types
+	 * after that.  So look for new streams after the type is open.
+	 */
+	px_process_ensure();
+	call = px_inside_enter(px_frame_here());
+	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
+		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+		if (view)
+			px_types_add_from(view, first);
+	}
+	px_inside_leave(call);
+	errno = saved_errno;
+	return error;
+}
+
+void px_process_take_granted(void)
+{
+	const struct px_process_id us = px_process_id();
+	uint64_t word = px_procfs_word(us.pid, us.start);
+	struct px_running call = px_inside_enter(px_frame_here());
+	unsigned int id;
+
+	while ((id = px_types_find_granted(word)) != PX_EVENT_NONE) {
+		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+			struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+			if (view)
+				px_types_add(view, id);
+		}
+		px_types_accept(id); /* last, so that a signal handler finds the type registered */
+	}
+	px_inside_leave(call);
+}
