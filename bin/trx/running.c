@@ -364,7 +364,8 @@ static void put_event(struct running *running, const struct spooled *event)
 
 /*
  * TraceX has memory for status changes of a thread in half of all events.  The time before the first change takes the
- * memory of a change.  If there are more, add entries RUNNING at the end, which give no time to any thread.
+ * memory of a change.  If there are more, add entries RUNNING at the end, which give no time to any thread.  They have
+ * the context that TraceX expects next: the thread of a SUSPEND at the end does not run.
  */
 static void finish(struct running *running, unsigned int cpu)
 {
@@ -372,7 +373,7 @@ static void finish(struct running *running, unsigned int cpu)
 
 	release(running, view, running->idle);
 	while (view->has_log && view->nr_entries < 2 * (view->most_changes + 1))
-		put_running(running, view, cpu, view->last_ns, view->last_context);
+		put_running(running, view, cpu, view->last_ns, view->next ?: view->last_context);
 }
 
 static void find_idle(struct running *running)
