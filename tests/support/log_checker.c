@@ -423,14 +423,16 @@ static void expect_length(const struct look *look)
 	ck_assert_uint_eq(look->size, end);
 }
 
-/* Not mapped: on a full file system a hole would be a signal.  Most of a log may be holes, which take no time. */
-static unsigned char *read_file(int fd, uint64_t size)
+/*
+ * Not mapped: on a full file system a hole would be a signal.  Most of a log may be holes, which take no time.  Return
+ * NULL if the file became shorter meanwhile.
+ */
+static unsigned char *copy_file(int fd, uint64_t size)
 {
 	unsigned char *bytes = calloc(1, size);
 	off_t at = 0;
 
 	ck_assert_ptr_nonnull(bytes);
-	fd = px_test_reopen(fd, O_RDONLY); /* with an offset of its own */
 	while ((at = lseek(fd, at, SEEK_DATA)) >= 0) {
 		off_t end = lseek(fd, at, SEEK_HOLE);
 
@@ -441,18 +443,48 @@ static unsigned char *read_file(int fd, uint64_t size)
 		while (at < end) {
 			ssize_t got = pread(fd, bytes + at, (size_t)(end - at), at);
 
-			soundly(got > 0, "cannot read the log");
+			soundly(got >= 0, "cannot read the log");
+			if (got == 0) {
+				free(bytes);
+				return NULL;
+			}
 			at += got;
 		}
 	}
+	return bytes;
+}
+
+/*
+ * If the writer died, any process may complete the log during the copy.  A copy of parts from before and after that is no
+ * log.  So copy until two copies are equal.
+ */
+static unsigned char *read_file(int fd, unsigned int flags, uint64_t *size)
+{
+	unsigned char *bytes = NULL, *again = NULL;
+	uint64_t size_again;
+
+	fd = px_test_reopen(fd, O_RDONLY); /* with an offset of its own */
+	do {
+		free(bytes);
+		free(again);
+		again = NULL;
+		*size = px_test_file_size(fd);
+		bytes = copy_file(fd, *size);
+		if (!(flags & PX_TEST_LOG_IS_CUT))
+			break;
+		size_again = px_test_file_size(fd);
+		again = copy_file(fd, size_again);
+	} while (!bytes || !again || *size != size_again || memcmp(bytes, again, *size) != 0);
+	free(again);
 	close(fd);
+	soundly(bytes, "the log became shorter");
 	return bytes;
 }
 
 void px_test_check_log(int fd, unsigned int flags, struct px_test_log_facts *facts)
 {
-	struct look look = {.flags = flags, .facts = facts, .size = px_test_file_size(fd)};
-	unsigned char *bytes = read_file(fd, look.size);
+	struct look look = {.flags = flags, .facts = facts};
+	unsigned char *bytes = read_file(fd, flags, &look.size);
 
 	look.bytes = bytes;
 	read_facts(&look);
