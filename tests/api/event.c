@@ -502,9 +502,14 @@ END_TEST
 /*
  * Each of these functions has a section of its own, so that it is known where it begins and ends.
  */
+#if defined __clang__
+#define IS_ONE_FUNCTION noinline
+#else
+#define IS_ONE_FUNCTION noinline, noclone
+#endif
 #define CALLER(name)                                                                               \
 	extern const char __start_of_##name[], __stop_of_##name[];                                 \
-	__attribute__((noinline, noclone, section("of_" #name))) static void name(void)
+	__attribute__((IS_ONE_FUNCTION, section("of_" #name))) static void name(void)
 #define END_OF_CALLER __asm__ __volatile__("") /* no tail call */
 
 CALLER(caller_by_macro)

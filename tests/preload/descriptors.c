@@ -36,7 +36,7 @@ int plain_vscanf(const char *format, va_list arguments) __asm__("vscanf");
 static volatile int minus_one = -1;
 
 /* Past all wrappers. */
-static void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	char text[512];
 	va_list arguments;
@@ -513,7 +513,7 @@ static int printed_chk(FILE *stream, const char *format, ...)
 
 enum to_stdout { VPRINTF, VPRINTF_CHK, VDPRINTF, VDPRINTF_CHK };
 
-static int printed_to(enum to_stdout how, int fd, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int printed_to(enum to_stdout how, int fd, const char *format, ...)
 {
 	va_list arguments;
 	int result;
