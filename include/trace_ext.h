@@ -156,8 +156,7 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  * Open a file like posix_trace_open(), and also
  *
  *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.
- *				The writer goes on, and does not notice.  A LOOP log may overwrite events before they
- *				are read
+ *				The writer goes on unaffected.  A LOOP log may overwrite events before they are read
  *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole
  *
  * nr_missing of struct txtrace_file_info counts the events that could not be read.  Between two events, the library

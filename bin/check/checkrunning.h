@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which thread runs in a trace buffer: events from which TraceX draws wrong conclusions. */
+/* Finds events from which TraceX draws a wrong conclusion about the running thread. */
 #ifndef TXTRACE_CHECK_CHECKRUNNING_H
 #define TXTRACE_CHECK_CHECKRUNNING_H
 

@@ -16,7 +16,7 @@ struct handle {
 	bool is_registered, is_thread; /* set from the type of the handle's first object */
 	/* is_context: the handle is the context of an event; is_referred: a word of an event has the handle */
 	bool is_context, is_referred;
-	bool is_nobody;	       /* a thread that posixtrace registers for events of no thread */
+	bool is_nobody;	       /* posixtrace registers it for events that belong to no thread */
 	bool is_asleep;	       /* the last SUSPEND or RESUME of the thread was a SUSPEND */
 	uint32_t nr_changes;   /* number of SUSPEND and RESUME events of the handle */
 	uint32_t first_change; /* index of the first of these events */

@@ -19,7 +19,7 @@ void json_end(struct json *json)
 	text_string(json->text, "\n}\n");
 }
 
-/* Put what stands between the last value and this one, and the key. */
+/* Write the separator after the last value, and the key. */
 static void begin_value(struct json *json, const char *key, bool is_object)
 {
 	struct json_level *level = &json->level[json->depth - 1];

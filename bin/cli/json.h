@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON, value by value.  This file puts commas, blanks, line ends and quotes.  Each member of the outermost object begins
- * a line, and so does each object in an array.  Everything else stays on one line.
+ * Writes JSON, value by value.  This module adds commas, blanks, line ends and quotes.  Each member of the outermost
+ * object begins a line, and so does each object in an array.  Everything else stays on one line.
  */
 #ifndef TXTRACE_CLI_JSON_H
 #define TXTRACE_CLI_JSON_H

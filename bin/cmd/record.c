@@ -341,7 +341,7 @@ static void report_size_of_log(const struct recording *recording,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
 
-/* Say what helps against events that are dropped because the rings are full. */
+/* If events were dropped because the rings were full, name the options that help. */
 static void report_remedy(const struct recording *recording, const struct txtrace_loss *loss)
 {
 	const struct session_options *control = &recording->options->control;

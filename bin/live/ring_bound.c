@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #define TOGETHER_MOST (UINT64_C(1) << 30)
-#define PART 8		/* of memory and of limits */
-#define SLOT_BYTES 48	/* bytes that count as the size of a ring, for each of its slots */
+#define PART 8		/* rings may use 1 / PART of the memory and of a limit */
+#define SLOT_BYTES 48	/* size of a ring, divided by the number of its slots */
 #define MEMORY_BYTES 80 /* memory for each slot */
 
 static uint64_t least_of(uint64_t a, uint64_t b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Up to which size rings may grow, so that the memory for all of them does no harm on this machine. */
+/* Computes how large rings may grow without harm to the other programs on this machine. */
 #ifndef TXTRACE_LIVE_RING_BOUND_H
 #define TXTRACE_LIVE_RING_BOUND_H
 

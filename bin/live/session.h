@@ -32,7 +32,7 @@ struct session_options {
 	const char *name; /* name of the trace */
 	int stream_policy, log_policy;
 	size_t stream_size; /* size of each ring, in bytes */
-	size_t largest_size; /* up to this size the rings grow, if that is possible; 0: they do not grow */
+	size_t largest_size; /* maximum size of a ring that can grow; 0: the rings do not grow */
 	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
 	int log; /* the descriptor of the log, or -1 */

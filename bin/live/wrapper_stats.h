@@ -19,8 +19,8 @@ void wrapper_stats_fields(struct fields *fields, const struct source *source);
 void wrapper_stats_report(const struct source *source);
 
 /*
- * Print a message if a preloaded program started child processes.  Call this for a log without an event of a child,
- * because only the parent was traced.
+ * Print a message if a preloaded program started child processes.  Call this for a log that has no event of a child:
+ * then only the parent was traced.
  */
 void wrapper_stats_report_children(const struct source *source);
 

@@ -12,7 +12,7 @@
 
 typedef char *demangler(const char *symbol, char *buffer, size_t *size, int *status);
 
-/* The library of C++ is only loaded if a symbol needs it, so that the tool does not depend on it. */
+/* Load the C++ library only when a symbol needs it: the tool also runs on machines without this library. */
 static demangler *find_demangler(void)
 {
 	static bool is_searched;
@@ -28,7 +28,7 @@ static demangler *find_demangler(void)
 	return found;
 }
 
-/* Rust's older scheme is that of C++, with a hash as the last part of the name, and with these words for characters. */
+/* Rust's older scheme is that of C++, but the last part of the name is a hash, and these words stand for characters. */
 static void translate_rust(char *name)
 {
 	static const char *const words[][2] = {

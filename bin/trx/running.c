@@ -24,14 +24,14 @@ struct thread {
 /* The events of one file: of all CPUs, or of one CPU. */
 struct view {
 	bool has_last, is_foreign; /* is_foreign: the last event is of a ThreadX buffer */
-	bool has_log;		   /* an event was of a log */
+	bool has_log;		   /* at least one event comes from a log */
 	uint32_t last_context;
 	uint32_t next; /* the context that the last event names as the next one, or 0 */
 	int64_t last_ns;
 	bool is_held; /* the last event is a SUSPEND that is not yet in the output */
 	struct spooled held;
 	uint64_t nr_entries,
-		most_changes; /* most_changes: of all threads, the most SUSPEND and RESUME events */
+		most_changes; /* most_changes: largest number of SUSPEND and RESUME events of any thread */
 };
 
 struct running {
@@ -240,7 +240,10 @@ static void resume(struct running *running, const struct spooled *cause, struct 
 	}
 	charge(running, cpu, event.time_ns, event.context);
 	if (running->per_core && cpu_of(cause) != cpu)
-		/* This file has no end of the call, so without another entry, finish() would have to add one. */
+		/*
+		 * The end of the call is in the file of another CPU.  So the SUSPEND would stay without an end in this
+		 * file, unless an entry RUNNING follows it.
+		 */
 		put_running(running, view_of(running, cpu), cpu, event.time_ns,
 			    running->cpu[cpu].thread ?: running->idle);
 	thread->is_asleep = false;
@@ -363,9 +366,10 @@ static void put_event(struct running *running, const struct spooled *event)
 }
 
 /*
- * TraceX has memory for status changes of a thread in half of all events.  The time before the first change takes the
- * memory of a change.  If there are more, add entries RUNNING at the end, which give no time to any thread.  They have
- * the context that TraceX expects next: the thread of a SUSPEND at the end does not run.
+ * In a file of N events, TraceX has memory for N / 2 status changes of each thread.  The time before the first change
+ * counts as a change.  If a thread has more changes, add entries RUNNING at the end of the file until N is large
+ * enough.  They give no time to any thread.  Their context is the thread that TraceX expects to run next, so the thread
+ * of a SUSPEND at the end stays suspended.
  */
 static void finish(struct running *running, unsigned int cpu)
 {

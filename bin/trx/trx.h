@@ -2,7 +2,8 @@
 /*
  * Make trace buffers from the events of one or more traces.  TraceX shows these buffers correctly.  The events are in
  * order, oldest first.  Each event has exactly one slot.  The file is little endian.  Every context is a registered
- * thread with a unique name.  trx/running.h describes what the buffer shows of running threads.  The tick is so long that stamps do not wrap in a pause.
+ * thread with a unique name.  trx/running.h describes which thread the buffer shows as running.  The tick is so long
+ * that stamps do not wrap in a pause.
  *
  * An event type of a log becomes the user event 4096 + its number.  As in a log, an object of type 15 has the name of
  * the event type.  If an event has more than 16 bytes of data, user events 4096 after it contain the other bytes, 16

@@ -38,7 +38,10 @@ static uint64_t key_of_hold(const struct waiter *thread, const struct awaited *h
 	return (uint64_t)thread->index << 32 | (uint32_t)held->index;
 }
 
-/* Count the edge `added` as one of the current hold.  The table has the edge `is` for all edges that are the same. */
+/*
+ * Count the edge `added` for the current hold of its first lock.  `is` is the entry of the table for all edges that are
+ * equal to it.
+ */
 static void add_to_hold(struct lockorder *order, struct lock_edge *is,
 			const struct lock_edge *added)
 {

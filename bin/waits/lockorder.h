@@ -34,7 +34,7 @@ struct lock_edge {
 	unsigned int nr_gates;
 	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the thread had the lock before the trace began */
 	uintptr_t held_at, wanted_at;
-	uint64_t nr;	     /* number of edges that count; if it is 0, the search ignores this */
+	uint64_t nr;	     /* number of edges that count; 0: the search for cycles ignores this */
 	uint64_t nr_of_hold; /* number of edges of the current hold, which has not ended */
 	struct lock_edge *next;		/* the next edge with the same held lock */
 	struct lock_edge *next_of_hold; /* the next edge of the current hold */

@@ -230,8 +230,8 @@ static void add_hold(struct lock *lock, const struct hold *hold, int64_t length)
 }
 
 /*
- * A hold that lasts until the end of the trace is sure only if no event is missing: otherwise the event of the unlock may
- * be one of those.
+ * If events are missing, a hold that lasts until the end of the trace is doubtful: the event of its unlock may be
+ * missing, too.
  */
 static void judge_edges(struct locks *locks, const struct hold *hold)
 {

@@ -380,8 +380,8 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 	const struct signal *before = &is->wait.before;
 	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
 	/*
-	 * Also of an object whose place is known: another process may have ended before the recorder found the place
-	 * of its object.
+	 * This is also true of an object whose place is known: it may be in memory that another process shares, and
+	 * that process may have ended before the recorder found the place of its object.
 	 */
 	bool may_be_shared = why->has_processes;
 	bool is_sure = !*why->doubt.text && !may_be_shared;

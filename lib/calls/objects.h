@@ -52,7 +52,7 @@ struct px_call_object {
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
 	/* Thread that released it last; for a queue: the last sender and the last receiver. */
 	uint32_t releaser[2];
-	uint64_t released_at[2]; /* time at which each releaser released it */
+	uint64_t released_at[2]; /* the time when each releaser released it */
 	uint64_t acquired_at;
 	uint32_t nr_opened; /* named semaphore: number of sem_open() calls without a sem_close() */
 	uint32_t joiner;    /* for a thread: the thread that joins it */

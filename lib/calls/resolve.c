@@ -265,8 +265,8 @@ static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_c
 }
 
 /*
- * The object of a call that opens a path.  If the call waits, the object begins with the wait, under the number that no
- * descriptor has.  At the end of the wait, it gets its descriptor.
+ * The object of a call that opens a path.  If the call waits, make the object when the wait begins, with the descriptor
+ * -1.  At the end of the wait, the object gets its real descriptor.
  */
 static struct px_call_object *begin_opened(struct px_resolve *all, const struct px_call_read *call)
 {

@@ -19,7 +19,7 @@
 /* Initialise with {objects}. */
 struct px_wakers {
 	struct px_call_objects *objects;
-	uint64_t now; /* number of calls so far; serves as the time of waits */
+	uint64_t now; /* number of calls so far; used as the time of waits */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define SIZE_FIRST 256
-#define PASSED_MAX 64 /* entries of first threads that one thread passes */
+#define PASSED_MAX 64 /* a new thread skips at most this many first threads of processes */
 
 /* The keys by which the map finds a thread. */
 enum key { BY_HANDLE, BY_TID, NR_KEYS };

@@ -77,20 +77,20 @@ struct px_archive_info {
 	uint32_t nr_volumes;
 	uint64_t nr_entry_slots; /* entry slots of all volumes; 0: the log has no limit */
 	uint64_t nr_entries;	 /* number of entries in use, including fillers */
-	uint64_t nr_unlisted;	 /* number of times that an entry names an object without an object slot */
+	uint64_t nr_unlisted;	 /* number of entries that name an object without an object slot */
 	/* Number of time gaps that are shorter in the image than in reality. */
 	uint64_t nr_shortened;
 	uint64_t shortened_ns; /* total time that is missing in these gaps */
 	bool is_running;	 /* the writer of the log lives */
 	bool is_damaged;	 /* opened because of PX_ARCHIVE_DAMAGED */
-	bool lost_section;	 /* of a damaged log only the image is left */
-	uint32_t target_pid;	 /* of a log */
-	uint64_t serial;	 /* of the commit of a log */
+	bool lost_section;	 /* the log is damaged, and only its image is left */
+	uint32_t target_pid;	 /* pid of the target of the log's stream */
+	uint64_t serial;	 /* serial of the log's commit */
 	uint32_t format;	 /* PX_LOG_VERSION of its writer; 0: not a log */
 	uint64_t size;		 /* bytes of the file */
-	uint64_t whole_size;	 /* that a complete log must have; 0: unknown */
-	uint64_t nr_events;	 /* in the log, as its writer counted them; 0: unknown */
-	uint64_t nr_missing; /* of these: the ones that the reader has passed and could not read */
+	uint64_t whole_size;	 /* bytes of the file if no part is missing; 0: unknown */
+	uint64_t nr_events;	 /* number of events, as counted by the writer; 0: unknown */
+	uint64_t nr_missing; /* number of events that the reader skipped because it could not read them */
 };
 
 struct px_archive;
@@ -140,8 +140,8 @@ struct px_archive {
 
 /* What px_archive_open() may open besides complete files. */
 enum px_archive_flags {
-	PX_ARCHIVE_RUNNING = 1, /* a log that is being written: what is committed */
-	PX_ARCHIVE_DAMAGED = 2	/* a log that was cut or damaged: what is whole */
+	PX_ARCHIVE_RUNNING = 1, /* open a log that is being written: read its committed events */
+	PX_ARCHIVE_DAMAGED = 2	/* open a log that was cut or damaged: read its undamaged parts */
 };
 
 /*

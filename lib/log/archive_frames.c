@@ -338,7 +338,7 @@ static bool is_whole(const struct px_frames *frames)
 
 /* Damaged logs. */
 
-/* Return the position of the first frame of the file, and the position that its round cannot reach. */
+/* Return the position of the first frame of the file, and an upper bound for the positions of its round. */
 static bool find_first(struct px_frames *frames, uint64_t *first, uint64_t *end)
 {
 	const struct px_archive_file *file = frames->source.file;
@@ -360,8 +360,8 @@ static bool find_first(struct px_frames *frames, uint64_t *first, uint64_t *end)
 }
 
 /*
- * Make a commit from the headers of the frames, because that of the file is damaged.  The tail is lost with it.  Of a
- * LOOP log, it has the newest round only, from the first volume on.  Return false if there is no frame.
+ * Make a commit from the headers of the frames, because that of the file is damaged.  The tail is lost with it.  For a
+ * LOOP log, the new commit has only the newest round, from the first volume on.  Return false if there is no frame.
  */
 static bool make_commit(struct px_frames *frames)
 {

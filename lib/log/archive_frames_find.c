@@ -111,8 +111,8 @@ const struct px_frames_volume *px_frames_volume_of(const struct px_frames *frame
 
 /*
  * Return true if this is a whole frame, with positions less than `end`.  last: the offset behind the last frame of the
- * volume.  A hostile file may have very many places that look like a frame.  So the bytes of places that are none are
- * limited to the size of the file, for one pass through the log.
+ * volume.  A hostile file may have very many places that look like a frame but are none.  So in one pass through the
+ * log, this function reads at most as many bytes of such places as the file has.
  */
 static bool is_whole(struct px_frames *frames, const struct px_frames_volume *volume,
 		     uint64_t frame, const struct px_log_frame *head, uint64_t end, uint64_t last)
@@ -143,7 +143,7 @@ static uint64_t frames_end(const struct px_frames *frames, const struct px_frame
 	return end < file->header.volume_max ? end : file->header.volume_max;
 }
 
-/* Return the first position behind those of this volume that the log has in the same round. */
+/* Return the position after the last one of this volume and round. */
 static uint64_t volume_end(const struct px_frames *frames, uint64_t position)
 {
 	uint64_t end = px_log_next_volume_at(&frames->source.file->header, position);

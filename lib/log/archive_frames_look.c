@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A log that is being written: see where things are in the file now. */
+/* A log that is being written: finds out where its parts are in the file now. */
 #include "log/archive_frames_private.h"
 
 #include <string.h>
 
 #define LOOK_ATTEMPTS 1000 /* a completed log moves in less time */
 
-/* Read header and commit as they are now.  A log that moves has them at one place or the other. */
+/* Read header and commit again.  While the log moves in the file, they are at the old place or at the new one. */
 static bool read_now(const struct px_frames *frames, struct px_log_header *header,
 		     struct px_log_layout *layout, struct px_log_commit *commit)
 {
@@ -107,7 +107,7 @@ static bool look(struct px_frames *frames, bool is_longer, struct px_log_commit 
 		*now = commit;
 	if ((frames->has_moved || is_longer) && !px_frames_find_volumes(frames))
 		return false;
-	/* It has been completed, and has not to move any more. */
+	/* The log has been completed, and will not move again. */
 	if (commit.is_complete && layout.base == 0)
 		file->is_running = false;
 	return true;

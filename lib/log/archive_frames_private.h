@@ -37,8 +37,8 @@ struct px_frames {
 	struct px_archive_source source; /* must be the first member (px_frames_of()) */
 	struct px_frames_volume *volume;
 	size_t volumes_size;
-	bool has_moved;	   /* a look has found something at another place, or given up */
-	bool is_rewritten; /* a look has found a completed log, which may have other frames */
+	bool has_moved;	   /* the last look found a part at another place, or gave up */
+	bool is_rewritten; /* the last look found a completed log, which may have other frames */
 	uint64_t
 		end; /* end of the last commit that was read; frames may go on behind the end of file->commit */
 

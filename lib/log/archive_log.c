@@ -22,10 +22,10 @@ struct logreader {
 	struct px_archive_source *source;
 	uint64_t position; /* position of the next entry to read */
 	uint64_t nr_read;  /* events since the log was opened or rewound */
-	uint64_t nr_before; /* events of the commit that come before the first event then */
+	uint64_t nr_before; /* events of the commit before the first of these events */
 	uint64_t nr_missed; /* events missed before the log was cleared */
 	uint64_t last_ns;   /* time of the last event; valid if nr_read > 0 */
-	/* Of the gap in front of the next entry: what to report now. */
+	/* What to report of the gap before the next entry. */
 	enum { GAP_NONE, GAP_OVERFLOW, GAP_RESUME } gap;
 	struct px_archive_window window;
 	struct px_log_name *names;

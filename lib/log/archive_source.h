@@ -21,7 +21,7 @@ struct px_archive_file {
 	struct px_log_layout layout; /* layout of the first volume */
 	uint32_t nr_volumes;	     /* number of volumes in the file; the source sets it */
 	bool is_running;	     /* its writer may change the file at any moment */
-	bool is_gone;		     /* the log was cleared: of this commit no more can be read */
+	bool is_gone;		     /* the log was cleared, so the rest of this commit cannot be read */
 	bool takes_damaged;	     /* open it also if parts of it are missing */
 	bool has_no_commit;	     /* set by the source: the commit was made from the frames */
 	uint64_t size;		     /* bytes of the file, set by the source */
@@ -33,7 +33,7 @@ struct px_archive_window {
 	uint32_t nr_entries;
 	const struct px_txtb_entry *entries;
 	const struct px_unpacked *packed;
-	bool begins_chapter; /* what it needs is defined in it, and in the windows behind it */
+	bool begins_chapter; /* this window and the later ones need no definitions of earlier windows */
 };
 
 /* The image of a volume, in the file. */

@@ -164,7 +164,7 @@ struct px_log_commit {
 	uint64_t modules_at;  /* offsets of the modules, wrappers and names in the file */
 	uint64_t wrappers_at;
 	uint64_t names_at;
-	uint64_t nr_given_up; /* of nr_events: those before `first`, which a LOOP log has given up */
+	uint64_t nr_given_up; /* events before `first`, which a LOOP log has overwritten; nr_events includes them */
 	uint32_t nr_clears;
 	uint32_t sum; /* px_log_seal_commit(); 0: an older writer, which did not set it and the two before it */
 };

@@ -110,7 +110,7 @@ struct px_log {
 	struct px_log_header header; /* header of the next volume to be written */
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* the commit in the file */
-	const struct px_view *view;  /* gives the wrapper statistics; NULL: none */
+	const struct px_view *view;  /* view with the wrapper statistics; NULL: there are none */
 	struct px_archive *from;     /* the log of which this one is a copy; or NULL */
 	struct px_threadmap *threads;
 	const struct px_typelist *types;

@@ -13,7 +13,7 @@ struct px_log_sink {
 	 */
 	int (*write)(void *argument, const void *data, size_t size, uint64_t offset);
 	void *argument;
-	uint64_t base; /* to be added to each offset */
+	uint64_t base; /* the sink adds this to each offset */
 };
 
 int px_log_sink_write(const struct px_log_sink *sink, const void *data, size_t size, uint64_t offset);

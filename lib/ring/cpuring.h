@@ -125,9 +125,9 @@ PX_INLINE bool px_cpuring_take_few(const struct px_ring *ring, struct px_cpu cpu
 
 /* An event that was recorded in another ring of this CPU, and may be recorded in this ring with the same counter. */
 struct px_earlier {
-	uint64_t head; /* of this ring, before the counter was read */
+	uint64_t head; /* head of this ring, loaded before the counter was read */
 	uint64_t counter;
-	const uint64_t *horizon; /* of the stream of this ring */
+	const uint64_t *horizon; /* `horizon` of the ring's stream */
 };
 
 /*

@@ -13,7 +13,7 @@
 
 #define FIRST_SLOTS 256u
 #define FIRST_SLOTS_TOGETHER                                                                       \
-	131072u /* in all rings of a stream of which the controller allocates memory, too */
+	131072u /* sum of all rings of a stream, if its controller allocates memory, too */
 #define PART_SLOTS 4096u       /* the writer waits less than 1 ms for such a part */
 #define PART_SLOTS_MOST 16384u /* the largest part */
 #define PARTS 32	       /* a part of a large ring has 1 / PARTS of its slots */

@@ -57,7 +57,7 @@ struct px_event {
 	uint64_t address;
 	uint64_t thread; /* pthread_t */
 	uint32_t pid;
-	uint32_t tid;	   /* for the claim */
+	uint32_t tid;	   /* tid of the calling thread, for the claim */
 	uint32_t handle;   /* TXTB context */
 	uint32_t priority; /* TXTB priority word */
 };

@@ -278,7 +278,7 @@ void px_ring_init(const struct px_ring *ring);
  */
 struct px_claim {
 	uint64_t position;
-	uint32_t nr_slots; /* the writer has claimed this many slots or fewer */
+	uint32_t nr_slots; /* upper bound for the number of slots that the writer has claimed */
 	const struct px_ring_control *unclaimed; /* the shared ring in which the writer is claiming slots, or NULL */
 	/* the shared ring in which the writer still has an older claim, or NULL */
 	const struct px_ring_control *kept;

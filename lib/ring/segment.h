@@ -194,7 +194,7 @@ struct px_view {
 	struct px_rings rings;
 	struct px_geometry geometry;
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
-	struct px_bound bound; /* the same for one slot in a sequence */
+	struct px_bound bound; /* the same limit, as a restartable sequence compares it for one slot */
 	uint64_t max_data;
 	uint32_t grows;	 /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
 	uint32_t nr_own; /* number of CPU rings that this process may write to: all, or 0 */

@@ -56,7 +56,7 @@ struct px_cursor {
 	uint64_t counter;  /* the heap orders the rings by this counter */
 	uint64_t last_counter;
 	uint64_t extra; /* slots below position that began no record, as far as the reader knows */
-	uint64_t nr_unseen; /* overwritten records at most that extra counts as slots without a record */
+	uint64_t nr_unseen; /* `extra` counts at most this many overwritten records as slots without a record */
 	uint32_t nr_jumps;  /* how often extra was set from the ring's extra */
 	bool is_guessed; /* no record survived the last lap: extra may also count later slots */
 	bool is_record;
@@ -78,9 +78,9 @@ struct px_aside {
 	uint32_t tid;		  /* tid of the owner; 0: no thread has claimed the slots */
 	uint64_t position, until; /* the slots that may still become a record */
 	uint64_t word, counter;	  /* if is_ready: those of the record at position; else counter is a lower bound */
-	uint32_t nr_jumps;	  /* of the cursor, when the entry was made */
+	uint32_t nr_jumps;	  /* nr_jumps of the cursor when the entry was made */
 	bool is_ready;
-	bool is_counted; /* the one record that the cursor counts for this entry was reported or lost */
+	bool is_counted; /* the record that the cursor counts for this entry was reported or lost */
 	bool holds_tail;
 };
 

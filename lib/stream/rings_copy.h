@@ -17,7 +17,7 @@
 #include "ring/segment.h"
 
 struct px_rings_copy {
-	struct px_view view; /* of the copy; valid until px_rings_copy_free() */
+	struct px_view view; /* view of the copy; valid until px_rings_copy_free() */
 	size_t size;
 	uint64_t state; /* state word of the stream at T */
 	uint64_t until; /* T */

@@ -20,12 +20,12 @@
 struct px_snapshot {
 	const struct px_view *view;
 	struct px_attr attr;
-	uint32_t index; /* in the registry, */
+	uint32_t index; /* index of the stream in the registry */
 	struct px_registry_slot slot;
 	uint32_t target_pid;
 	const struct px_timeline *timeline; /* converts its counters to times */
-	const struct px_namer *namer;	     /* for objects of calls, or NULL */
-	int fd; /* of the file to write */
+	const struct px_namer *namer;	     /* chooses names for objects of calls; NULL: no names */
+	int fd; /* descriptor of the file to write */
 };
 
 /*

@@ -39,7 +39,7 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
 	PX_NO_WRAPPER_HANDLER_EXIT,
-	PX_NO_WRAPPER_INNER_UNLOCK, /* inside a wait for a condition */
+	PX_NO_WRAPPER_INNER_UNLOCK, /* the unlock that a wait for a condition contains */
 	PX_NO_WRAPPER_INNER_LOCK,
 	PX_NO_WRAPPER_NAME,
 	/* system calls that the program makes with syscall() */

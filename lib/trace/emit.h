@@ -73,7 +73,7 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 			px_load_acquire(&self->view[__builtin_ctzll(*attached)]);
 
 		if (px_unlikely(!view))
-			continue; /* detached */
+			continue; /* this stream is detached */
 		/*
 		 * A signal handler has called fork(), and this is the child.  Only the parent
 		 * records the event.

@@ -21,13 +21,13 @@
  *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
  *	F4  In all other cases, the older call counts as running.
  *
- * There are notes for the first call and for PX_FRAMES nested ones.  A call that finds all of them in use could not be
- * found again.  So it blocks signals, and no handler can leave it.  Therefore a thread never keeps more than
- * PX_FRAMES + 1 claims of calls that were left.  The signals of a fault, as SIGSEGV, stay as they are: a program may
- * handle the faults of the memory that it passes to posix_trace_event().  In a process that must make no system calls
- * (confined.h), such a call blocks nothing.
+ * There are notes for the first call and for PX_FRAMES nested ones.  If all of them are in use, a call has no note, and
+ * the library could not find its claim later.  So such a call blocks signals, and no handler can leave it.  Therefore a
+ * thread never keeps more than PX_FRAMES + 1 claims of calls that were left.  The call does not block signals of
+ * faults, such as SIGSEGV: a program may handle the faults of the memory that it passes to posix_trace_event().  In a
+ * process that must make no system calls (confined.h), such a call blocks nothing.
  *
- * It is worse to free the claim of a call that runs than to keep one that was left.  So these are the cases:
+ * To free the claim of a running call is worse than to keep the claim of a call that was left.  So these are the cases:
  *
  *	the older frame is on	what is known			what is done
  *	usual stack, near or	F1 or F2, at any depth		freed by the next call

@@ -75,8 +75,8 @@ struct px_frame {
 struct px_inside {
 	uintptr_t word;	   /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
 	uint64_t owner;	   /* serial << 32 | tid (0: unknown); 0: free entry */
-	uintptr_t awaited; /* px_inside_reclaim() waits until these parts of the word are gone */
-	uintptr_t doubted; /* highest frame of the calls that seem to be left, but without a proof; 0: none */
+	uintptr_t awaited; /* px_inside_reclaim() waits until these parts of the word have changed */
+	uintptr_t doubted; /* highest frame of the calls that were probably left; 0: none */
 	uint32_t nr_unnoted;  /* nested calls without a note */
 	uint32_t awaits_zero; /* 1: px_inside_reclaim() waits until `doubted` and `nr_unnoted` are 0 */
 	uintptr_t stack_top;  /* top of the thread's usual stack; 0: not known yet (frames.h) */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* The function of the C library, past other objects (direct.h). */
+/* The function of the C library itself, not that of another preloaded object (direct.h). */
 extern __typeof__(fstatat) direct_fstatat __asm__("px_direct_fstatat");
 
 uint8_t px_fd_kinds[PX_FDS_KNOWN];

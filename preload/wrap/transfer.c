@@ -73,7 +73,7 @@ PX_WRAP int tcdrain(int fd)
 
 /* Locks of files. */
 
-/* Like the call itself, the trial gives up a lock of another kind that the program holds on the file. */
+/* If the program holds a lock of the other kind on the file, the trial gives it up, as the call itself would. */
 PX_WRAP int flock(int fd, int operation)
 {
 	struct px_site site;
