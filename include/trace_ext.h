@@ -99,8 +99,8 @@ int txtrace_get_stream(trace_id_t __trid, struct txtrace_stream *__stream);
 /*
  * Write what the rings and the log of an active stream hold into a new, complete log.  The stream goes on, and keeps
  * its events: neither its writers nor its reader nor its flush thread wait for this call.  The snapshot has the events
- * that were recorded before the call began.  If the stream has no log, it has those of them that are in the rings and
- * that no getnext function has returned.  file_desc is open for writing, and the file is empty.
+ * that were recorded before the call began.  If the stream has no log, the snapshot has the events in the rings that no
+ * getnext function has returned.  file_desc is open for writing, and the file is empty.
  *
  * txtrace_snapshot_stream() takes a stream of any process of this user, or a stream of root that traces a process of
  * this user, as txtrace_list_streams() returns it.  If such a stream of root has a log, only root can take it.
@@ -156,7 +156,8 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  * Open a file like posix_trace_open(), and also
  *
  *	TXTRACE_OPEN_RUNNING	a log whose writer lives: take the events that are committed at the moment of the call.
- *				The writer goes on unaffected.  A LOOP log may overwrite events before they are read
+ *				The reader does not disturb the writer.  A LOOP log may overwrite events before they are
+ *	read
  *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole
  *
  * nr_missing of struct txtrace_file_info counts the events that could not be read.  Between two events, the library
@@ -170,11 +171,11 @@ enum { TXTRACE_OPEN_RUNNING = 1, TXTRACE_OPEN_DAMAGED = 2 };
 int txtrace_open(int __file_desc, int __flags, trace_id_t *__trid);
 
 /*
- * Take what was committed to a log since txtrace_open() or the last call of this function: the next events that
- * posix_trace_getnext_event() returns.  Store 1 in *running if the writer of the log lives and has not completed it,
- * otherwise 0.  After 0, all events of the writer are there when they are read.  If the writer was killed, call
- * txtrace_recover(), and then this function once more.  EINVAL: trid is not a log of this process, the file has another
- * log now, or running is NULL.
+ * Update the log to its newest commit.  posix_trace_getnext_event() then also returns the events that were committed
+ * since txtrace_open() or the last call of this function.  Store 1 in *running if the writer of the log lives and has
+ * not completed it, otherwise 0.  After 0, all events of the writer are there when they are read.  If the writer was
+ * killed, call txtrace_recover(), and then this function once more.  EINVAL: trid is not a log of this process, the
+ * file has another log now, or running is NULL.
  */
 int txtrace_refresh(trace_id_t __trid, int *__running);
 
@@ -265,8 +266,8 @@ int txtrace_name_object(const void *__object, const char *__name);
  * stores the name in text, which has size bytes for the name and its null, and returns 0.  Any other return value means
  * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
  * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
- * use trid.  If the argument name is NULL, the library calls no function any more.  EINVAL: trid is not an active
- * stream of this process with a log.
+ * use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream
+ * of this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,

@@ -4,7 +4,7 @@
  *
  * dlsym() may return an old version of a function with another layout (glibc before 2.36, pthread_cond_*).  If dlsym()
  * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would bypass
- * other objects that wrap the function too.
+ * other objects that also wrap the function.
  */
 #include "hook.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace pack: make logs as long as what they hold.  The new log is written beside the old one and takes its name when
+ * txtrace pack: remove the unused space from logs.  The new log is written beside the old one and takes its name when
  * it is whole and on the disk.
  */
 #include <errno.h>

@@ -142,7 +142,7 @@ static bool parse_signal(const char *text, int *number)
 	return false;
 }
 
-/* A flight recorder has rings that loop, and no log whose size and policy could be chosen. */
+/* The rings of a flight recorder loop.  It has no log, so the user cannot choose the size and the policy of a log. */
 static bool settle_flight(struct record_options *options)
 {
 	if (!options->is_flight && options->snapshot_signal) {

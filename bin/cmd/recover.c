@@ -115,7 +115,9 @@ static void print_salvaged(const char *path, const struct txtrace_file_info *inf
 		   file->path, missing);
 }
 
-/* Write what is whole into another file: the damaged one may have more than this library finds. */
+/*
+ * Write the undamaged parts into another file, and keep the damaged file: it may contain more than this library finds.
+ */
 static int salvage(const struct options *options, const char *path, trace_id_t trace,
 		   struct txtrace_file_info *info)
 {

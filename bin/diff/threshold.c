@@ -10,8 +10,8 @@
 #include "trace/time_arg.h"
 
 /*
- * The metrics. A row has the name of a metric, and says whether the metric is a duration, and whether it belongs to an
- * event type or thread.
+ * The metrics. Each row has the name of a metric.  Flags show whether the metric is a duration, and whether it belongs
+ * to an event type or a thread.
  */
 static const struct {
 	const char *name;

@@ -11,8 +11,8 @@
 /* Execution Profile. */
 
 /*
- * Compare two contexts for qsort().  Threads come first, those with the longest time before the others; then come the
- * other contexts.
+ * Compare two contexts for qsort().  Threads come first, in descending order of their time; then come the other
+ * contexts.
  */
 static int compare_times(const void *a, const void *b)
 {

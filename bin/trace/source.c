@@ -359,7 +359,7 @@ const char *source_object_type(const struct source *source, int type)
 	return object_type_name(type);
 }
 
-/* Addresses do not use the upper bits of the key, so the pid goes there. */
+/* Addresses do not use the upper bits of the key, so these bits hold the pid. */
 static uint64_t key_of(pid_t pid, uint64_t address)
 {
 	return address ^ (uint64_t)pid << 40;

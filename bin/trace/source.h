@@ -62,7 +62,7 @@ struct source {
 	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
 	bool is_live; /* true for an active stream, from source_attach() */
-	bool is_reported; /* the user knows that events are missing, or need not */
+	bool is_reported; /* no message about missing events is necessary any more */
 	bool is_followed; /* source_open_followed() */
 	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
 
@@ -93,20 +93,20 @@ struct source *source_open(const char *path, double tick_ns);
 /* Do the same as source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
 struct source *source_open_mixed(const char *path, double tick_ns);
 /*
- * Open a log that may be written, so that source_refresh() can take what comes later.  The caller reports missing
- * events.
+ * Open a log that another process may be writing.  source_refresh() then reads the later events.  The caller reports
+ * missing events.
  */
 struct source *source_open_followed(const char *path);
 
 /*
- * Take what was written to the log since it was opened or refreshed.  source->file has the new facts.  *is_running:
- * false if no more will be written.  Return 0 or an error number.
+ * Make the events readable that were written to the log since it was opened or refreshed.  source->file has the new
+ * facts.  *is_running: false if no more will be written.  Return 0 or an error number.
  */
 int source_refresh(struct source *source, int *is_running);
 
 /*
- * If the file is a log that is being written, write what it has now into a file in memory.  Return its descriptor, or
- * -1 if it is no such log.
+ * If the file is a log that is being written, write its present events into a file in memory.  Return its descriptor,
+ * or -1 if it is no such log.
  */
 int source_copy_running(const char *path);
 

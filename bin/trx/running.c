@@ -21,7 +21,7 @@ struct thread {
 	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */
 };
 
-/* The events of one file: of all CPUs, or of one CPU. */
+/* The output of one file, which has the events of all CPUs or of one CPU. */
 struct view {
 	bool has_last, is_foreign; /* is_foreign: the last event is of a ThreadX buffer */
 	bool has_log;		   /* at least one event comes from a log */

@@ -91,7 +91,7 @@ void sort_put(struct sorter *sorter, const struct spooled *event)
 	sorter->nr_events++;
 }
 
-/* Use a merge sort, because it is stable. qsort() need not be stable. */
+/* Use a merge sort, because it is stable.  qsort() may be unstable. */
 static void sort(struct spooled *events, struct spooled *scratch, size_t n)
 {
 	size_t half = n / 2, i = 0, j = half, k = 0;

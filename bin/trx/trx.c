@@ -129,9 +129,9 @@ static uint32_t word_of(struct trx *trx, unsigned int input, const char *label, 
 }
 
 /*
- * Return the priority of an event of a log.  A synthesized RESUME has no priority of its own, so take that of its thread.
- * Events of no thread of the program must not look less urgent than a thread, or TraceX would call priority inversions
- * non-deterministic: they have the priority 0.
+ * Return the priority of an event of a log.  A synthesized RESUME has no priority of its own, so take the priority of
+ * its thread.  Events of no thread of the program must not look less urgent than a thread, or TraceX would call
+ * priority inversions non-deterministic: they have the priority 0.
  */
 static uint32_t priority_of(const struct trx *trx, const struct event *event, uint32_t context)
 {

@@ -19,7 +19,7 @@ void holder_watch_end(struct wait *wait, int64_t at_ns);
 /* A thread takes an object.  Waits for this object with an unknown holder watch this thread. */
 void holder_watch_taken(const struct hold *hold, int64_t at_ns);
 
-/* A thread gives an object back.  The waits for this object do not watch this thread any more. */
+/* A thread gives an object back.  Stop watching this thread for the waits for this object. */
 void holder_watch_given(const struct hold *hold, int64_t at_ns);
 
 /* A wait of a holder has ended.  Call this before the model forgets the wait. */

@@ -22,7 +22,7 @@ void holds_drop_all(struct waits *waits, struct awaited *object);
 void holds_drop_stale(struct waits *waits, const struct waiter *thread,
 		      const struct awaited *object);
 
-/* The trace has a gap: what the model knows about the holders of the object is no longer certain. */
+/* The trace has a gap: from now on, the holders of the object are doubtful. */
 void holds_forget(struct waits *waits, struct awaited *object);
 
 /* The effects of calls. */
@@ -42,7 +42,7 @@ bool holds_was_got(const struct event *event);
 /* Return true if the call takes an object that several threads can hold at the same time. */
 bool holds_is_shared(const struct event *event);
 
-/* Free the holds of an object, and tell the listener nothing. */
+/* Free the holds of an object, without calling the listener. */
 void holds_free(struct awaited *object);
 
 #endif

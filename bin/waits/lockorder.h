@@ -24,8 +24,8 @@
  * the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the lock back
  * before it wanted the other lock.
  *
- * All edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The times and code
- * addresses are those of the first of these edges.
+ * This stands for all edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The
+ * times and code addresses are those of the first of these edges.
  */
 struct lock_edge {
 	const struct awaited *held, *wanted;

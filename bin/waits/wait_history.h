@@ -2,7 +2,7 @@
 /*
  * txtrace why explains one wait.  This module stores what happened during this wait: the times of all waits of each
  * thread and of all holds of each object, and the details of the longest of them.  It stores the times of at most
- * STRETCHES waits and holds (48 MiB).  If there are more, it says from which time on they are not known.
+ * STRETCHES waits and holds (48 MiB).  If there are more, it stores the time from which on waits are missing.
  *
  * It also adds up which threads held an object during all waits of one thread for this object, in the whole trace.
  */

@@ -169,7 +169,7 @@ struct waits {
 	uint64_t nr_calls;	/* number of recorded calls in a log */
 	uint64_t nr_gaps;	/* number of times at which events were not recorded */
 	bool counts;
-	bool has_ended;	 /* waits_end() reports what has not ended */
+	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */
 	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */
 	int64_t stopped_ns;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first pass of txtrace why: which wait of which thread it explains.
+ * The first pass of txtrace why chooses the thread and the wait to explain.
  *
  * With a time, it is the wait of the thread at this time.  Without a time: if the thread can never continue because of
  * a deadlock, it is its last wait.  Otherwise it is the longest wait for the object that cost the thread most time in

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * With a seccomp filter, a program can forbid itself system calls: the kernel kills it if it makes one.  Such a program
- * does not know that a trace point sometimes needs system calls.  The preloaded object notices when the program
- * installs the filter, and sets this flag before that.  A program can also ask for SIGSYS for each of its system calls
- * (PR_SET_SYSCALL_USER_DISPATCH).  Then it expects no signals for those of a trace point.  From then on the trace points of the process make no system
- * calls:
+ * does not know that a trace point sometimes needs system calls.  The preloaded object wraps the functions that install
+ * a filter, and sets this flag before the filter is installed.  A program can also ask for SIGSYS for each of its
+ * system calls (PR_SET_SYSCALL_USER_DISPATCH).  Such a program does not expect SIGSYS for the system calls of a trace
+ * point.  Once the flag is set, the trace points of the process make no system calls:
  *
  *	- The process does not attach new streams, and keeps the mappings of ended ones.
  *	- A thread that has not recorded an event yet gets its tid from the C library, but no name and no priority.

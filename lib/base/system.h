@@ -6,7 +6,7 @@
  * An object that comes before the C library, such as libtorsocks, libfaketime or libfakeroot, may define these
  * functions itself.  The functions of such an object may take a lock, so a signal handler must not call them.  They may
  * call a function that the preloaded object wraps, and so call the library again.  They may also return false values,
- * for instance a time that stands still, or another user id.
+ * for instance a time that never changes, or another user id.
  *
  * The compiler includes this header first in each file of the library.  The calls of these functions then go to
  * px_system_NAME (system.c), which makes the system call.  All are async-signal-safe, and none is a cancellation

@@ -301,7 +301,7 @@ static const char *word_for(uint32_t type)
 		return "heap";
 	case PX_TXTB_FILE:
 		return "file";
-	case PX_TXTB_TCP_SOCKET: /* any stream socket: ThreadX has no type for those of other families */
+	case PX_TXTB_TCP_SOCKET: /* any stream socket: ThreadX has only one type for them */
 	case PX_TXTB_UDP_SOCKET:
 		return "socket";
 	default:
@@ -385,7 +385,7 @@ void px_call_objects_name_by_address(struct px_call_objects *objects, struct px_
 	const char *word = word_for(object->object.type);
 
 	text[0] = '\0';
-	/* The number of a descriptor says more than the function that used it first. */
+	/* The number of a descriptor is a better name than the function that used it first. */
 	if (!px_call_objects_is_descriptor(object) && objects->namer &&
 	    objects->namer->call(objects->namer, object, text, PX_OBJECT_NAME_SIZE) == 0) {
 		text[PX_OBJECT_NAME_SIZE - 1] = '\0';

@@ -29,8 +29,8 @@
 #define PX_NO_THREAD_NAME "no thread"
 
 /*
- * The handle of the idle thread in the image of a log.  If a thread goes to sleep, and the log knows no other thread
- * that runs, the idle thread has the CPU in the image.
+ * The handle of the idle thread in the image of a log.  If a thread goes to sleep, and no other thread of the log is
+ * known to run, the image shows the idle thread on the CPU.
  */
 #define PX_IDLE_THREAD px_txtb_handle(PX_TXTB_THREAD, 0xFFFFFE)
 #define PX_IDLE_THREAD_NAME "idle"

@@ -7,7 +7,7 @@
 
 #include "txtb/file.h"
 
-#define OBJECTS_MAX 1048576 /* that a reader knows; further ones are nameless */
+#define OBJECTS_MAX 1048576 /* a reader keeps at most this many; further ones have no name */
 
 /* Frames. */
 
@@ -50,9 +50,9 @@ static bool read_frame(struct px_frames *frames, struct px_frames_chapter *at, b
 }
 
 /*
- * The writer of a running log says in a commit what it gives up, and only then overwrites it.  So what was read before
- * this call is whole if the newest commit still has it.  Return true if not, or if it has another place now: then
- * *at is where to read again.
+ * The writer of a running log first commits which events it gives up, and overwrites them only then.  So the events
+ * that were read before this call are whole if they are still in the newest commit.  Return true if not, or if it has
+ * another place now: then *at is where to read again.
  */
 static bool has_changed(struct px_frames *frames, struct px_frames_chapter *at)
 {

@@ -31,7 +31,7 @@ static void take_first(struct px_frames *frames, const struct px_log_commit *now
 	commit->first_frame = now->first_frame;
 	commit->nr_given_up = now->nr_given_up;
 	if (commit->end < commit->first)
-		commit->end = commit->first; /* nothing is left of what was there */
+		commit->end = commit->first; /* all events of the old commit are gone */
 	px_frames_forget_chapters(frames);
 }
 

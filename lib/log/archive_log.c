@@ -382,7 +382,7 @@ static void add_shown_names(struct logreader *reader)
 	}
 }
 
-/* Names that are added later come behind those that are there. */
+/* Names that are added later follow the existing names. */
 static bool read_names(struct logreader *reader)
 {
 	struct px_log_name name;
@@ -463,7 +463,7 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 		file->is_running = false;
 	else if (!error && !file->is_running && px_archive_log_is_written(&file->header))
 		error = EINVAL;
-	/* Of a log that was cut before its first frame, the image says more. */
+	/* If the log was cut before its first frame, only the image has events. */
 	if (!error && file->takes_damaged && !ensure_window(reader, file->commit.first))
 		error = ENODATA;
 	reader->window.nr_entries = 0;

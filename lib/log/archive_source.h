@@ -68,7 +68,7 @@ struct px_archive_source_kind {
 	 */
 	bool (*next_definition)(struct px_archive_source *source, size_t *offset,
 				struct px_log_object *object);
-	/* Return an object as it is in the window loaded last, in which this position is; or NULL. */
+	/* Return an object as the last loaded window shows it, or NULL.  This position is in that window. */
 	const struct px_log_object *(*find)(struct px_archive_source *source, uint64_t position,
 					    uint32_t handle);
 	/* Get the image of a volume.  Return false if it has none. */
@@ -104,10 +104,12 @@ void px_archive_source_free(struct px_archive_source *source);
  */
 bool px_archive_frames_look(struct px_archive_source *source, struct px_log_commit *now);
 
-/* For such a source: take what was committed up to now.  The same as px_archive_frames_look() otherwise. */
+/* If the log is running, update the source to the newest commit.  Otherwise do the same as px_archive_frames_look(). */
 bool px_archive_frames_extend(struct px_archive_source *source);
 
-/* For such a source: return the offset in the file of a volume, which must be less than file->nr_volumes. */
+/*
+ * Return the offset of a volume in the file.  The source must have frames.  number must be less than file->nr_volumes.
+ */
 uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64_t number);
 
 /*

@@ -197,8 +197,8 @@ void px_checkpoint_file_remove(struct px_checkpoint_file *checkpoint_file)
 /* Checkpoints. */
 
 /*
- * As long as the checkpoint in the file is not whole, its serial is 0.  The new checkpoint replaces the older one of
- * the two, which no commit needs any more.
+ * As long as the checkpoint in the file is not whole, its serial is 0.  The new checkpoint replaces the older of the
+ * two stored checkpoints: no commit needs it any more.
  */
 void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 				const struct px_checkpoint *checkpoint, uint64_t serial)

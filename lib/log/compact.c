@@ -134,7 +134,7 @@ static uint32_t count_entries(const struct compact *compact, const struct px_arc
 	return 0;
 }
 
-/* Return how many entries the new image has.  Entries behind the commit are left out, if there are none before them. */
+/* Return how many entries the new image has.  Leave out the entries after the commit, if no entries precede them. */
 static uint32_t entries_of(const struct compact *compact, uint32_t number,
 			   const struct px_archive_volume *volume)
 {
@@ -377,7 +377,7 @@ static int put_frames(struct compact *compact, uint64_t first, uint64_t end)
 	return error;
 }
 
-/* Put all frames of a volume: those of its last round first, and behind them what is left of the round before. */
+/* Write all frames of a volume: first the frames of its last round, then the remaining frames of the round before. */
 static int put_rounds(struct compact *compact, uint32_t number)
 {
 	const struct px_log_header *header = &compact->header;

@@ -27,7 +27,7 @@ struct px_log_copy {
 
 	struct {
 		uint32_t handle;
-		uint64_t serial; /* of the next thread when this one was found in the table */
+		uint64_t serial; /* serial of the next thread at the time when this thread was found in the table */
 	} cache[CACHE];
 };
 
@@ -127,7 +127,7 @@ static int name_object(const struct px_namer *namer, const struct px_call_object
 	return 0;
 }
 
-/* The log finds threads in a table that holds the newest ones only: see to it that it has this one. */
+/* The log finds threads in a table, which holds only the newest ones: ensure that this thread is in the table. */
 static void ensure_thread(struct px_log_copy *copy, const struct px_record *record)
 {
 	uint32_t handle = record->context, i = handle % CACHE;

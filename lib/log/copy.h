@@ -7,8 +7,8 @@
  *	px_log_copy_append()	appends an event
  *	px_log_copy_end()	completes the log
  *
- * The copy holds all events, whatever its attributes say of full logs.  Threads and objects keep their names.  If a
- * write fails, the copy is given up: px_log_copy_end() then returns the error.
+ * The copy holds all events, even if its attributes limit the size of the log.  Threads and objects keep their names.
+ * If a write fails, the copy is given up: px_log_copy_end() then returns the error.
  *
  * The caller ensures that only one thread at a time uses a copy, and that SIGXFSZ is blocked.
  */

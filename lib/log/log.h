@@ -63,7 +63,7 @@ struct px_log_setup {
 	struct px_checkpoint_file *checkpoint_file;
 	/* For a copy of another log, or NULL: it has modules and wrappers.  It must stay open as long as the log. */
 	struct px_archive *from;
-	bool takes_all; /* the log must not overwrite or refuse events, whatever attr says */
+	bool takes_all; /* the log must not overwrite or refuse events: ignore the log size and the policy in attr */
 };
 
 /* Parameters of px_log_resume().  The caller has read header, layout and commit from the file, and has checked them. */

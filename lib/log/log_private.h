@@ -262,7 +262,7 @@ uint64_t px_log_drop_parts(struct px_log *log, uint64_t end, uint64_t frame_end)
 
 /* contexts.c */
 
-/* Fill in an object with all that the tables of threads and calls know about its handle. */
+/* Fill in an object with the data that the tables of threads and calls have for its handle. */
 void px_log_describe(const struct px_log *log, uint32_t handle, struct px_log_object *to);
 
 /* Fill in the object of an object slot again.  The next write puts it into the file. */

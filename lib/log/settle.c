@@ -52,7 +52,7 @@ int px_log_move(int fd, const struct px_log_sink *sink)
 	chunk = malloc(PX_LOG_COPY_CHUNK);
 	if (!chunk)
 		return ENOMEM;
-	/* The viewer finds no entries until all is there. */
+	/* The viewer finds no entries until all of them are written. */
 	if (entries_of(&header) < footer.base)
 		error = px_log_sink_write(sink, &none, sizeof(none), entries_of(&header));
 	if (!error)

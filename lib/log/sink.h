@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the bytes of a log go that is written once more: to a file, or to a part of one. */
+/* A destination for the bytes of a log that is written again: a file, or a part of a file. */
 #ifndef PX_LOG_SINK_H
 #define PX_LOG_SINK_H
 

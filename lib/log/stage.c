@@ -431,7 +431,10 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 	}
 }
 
-/* The time that events beside the others gave to the last context belongs to this one, which has used the CPU since. */
+/*
+ * Events that are staged out of order gave time to the last context.  That time belongs to this context, which has used
+ * the CPU since then.
+ */
 static void give_time(struct px_log *log, const struct px_entry *first)
 {
 	for (uint32_t i = log->switched; i > 0 && i <= log->nr_staged; i++) {

@@ -131,8 +131,9 @@ struct px_earlier {
 };
 
 /*
- * Take one slot for an event that has its counter already, in the usual case.  Return false if the counter could be
- * less than one in this ring (R2), because head has moved since, or if a reader of this stream may have passed it.
+ * Take one slot for an event that has its counter already, in the usual case.  Return false if head has moved since,
+ * because this ring may then have a later counter (R2).  Also return false if a reader of this stream may have passed
+ * the counter.
  */
 PX_INLINE bool px_cpuring_take_again(const struct px_ring *ring, struct px_cpu cpu,
 				     struct px_bound bound, uint32_t tid, const struct px_earlier *earlier,

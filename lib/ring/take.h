@@ -69,10 +69,10 @@ PX_INLINE bool px_ring_claim_noted(const struct px_ring *ring, const struct px_r
 }
 
 /*
- * The slots at *at have an old counter.  Take other slots instead, and pass those that other threads hold.  Keep the old
- * slots if the ring has no room, or if other threads hold the slots of 16 attempts: then the event is older than events
- * that were read before it.  An attempt does not count if px_ring_make_way() returns true.  Arguments: as for
- * px_ring_take_shared().
+ * The slots at *at have a counter that is too old.  Take other slots instead, and pass those that other threads hold.
+ * Keep the old slots if the ring has no room, or if other threads hold the slots of 16 attempts: then the event is
+ * older than events that were read before it.  An attempt does not count if px_ring_make_way() returns true.
+ * Arguments: as for px_ring_take_shared().
  */
 PX_COLD void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, uint32_t n,
 				uint64_t limit, uint32_t tid, struct px_reservation *at,

@@ -225,8 +225,8 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 	else
 		flush.bound = px_clock_read((enum px_clock_source)stream->view.rings.source);
 	/*
-	 * An interrupt may delay a writer between its counter and its reservation.  Wait for such a writer, or its
-	 * event would come after FLUSH_START, with an older time.
+	 * An interrupt may delay a writer after it has read the counter and before it has reserved its slots.  Wait for
+	 * such a writer, or its event would come after FLUSH_START, with an older time.
 	 */
 	if (!pause_for(&flush) || !run(&flush)) /* the thread that closed the identifier does the rest */
 		return flush.error ? flush.error : EINVAL;

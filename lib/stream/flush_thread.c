@@ -25,7 +25,7 @@
 #define NAP_NS 1000000
 #define MEMORY_NS 20000000 /* time between two attempts to get memory */
 #define MANY_SLOTS                                                                                 \
-	65536 /* so much is flushed at once, also if no ring is half full because rings grow */
+	65536 /* flush this many bytes at once, even if no ring is half full because the rings grow */
 
 /* FLUSHP-1: return true if an event has waited for AGE_NS.  So no event waits for ever. */
 static bool has_waited_long(struct px_stream *stream)

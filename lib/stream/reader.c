@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 4096 /* most steps of one call; the next call continues */
+#define STEPS_MAX 4096 /* maximum number of steps in one call; the next call continues */
 
 int px_reader_init(struct px_reader *reader, const struct px_view *view, uint32_t target_pid,
 		   const struct px_timeline *timeline)

@@ -109,7 +109,7 @@ struct px_reader {
 	uint32_t *heap;		  /* numbers of rings: the ring with the lowest counter comes first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
-	bool has_late;	  /* a record that was set aside may be readable, or a mark is left */
+	bool has_late;	  /* a record that was set aside may be readable, or `mark` is not empty */
 	uint32_t nr_aside;
 	uint64_t horizon; /* the counter T of the last snapshot */
 	struct px_timeline timeline;

@@ -33,7 +33,7 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 	head = px_load_acquire(&ring.control->head);
 	/*
 	 * This may be a lap: one writer has reserved the first slot again and sleeps, and another writer has
-	 * overwritten a further slot. px_reader_settle() finds such a lap by head.
+	 * overwritten a further slot. px_reader_settle() compares head with the position, and so finds such a lap.
 	 */
 	if (head - cursor->position > ring.mask + 1 && reader->view->limit == 0) {
 		cursor->head = head;

@@ -2,9 +2,9 @@
 /*
  * Between the files of the reader.
  *
- * The reader sets reservations aside (reader_aside.c).  Such a reservation is claimed by a thread that was stopped, or
- * did not get a CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry ends when
- * the reader finds one of these in its slots:
+ * The reader sets reservations aside (reader_aside.c).  The thread that claimed such a reservation was stopped, or got
+ * no CPU, before it committed its record.  The cursor of the ring has passed the slots.  An entry ends when the reader
+ * finds one of these in its slots:
  *
  *	a record		report it, although younger events were reported before
  *	void slots		there was no record: the writer has recorded its event in other slots

@@ -484,7 +484,7 @@ void px_recover_each(px_recover_report *report, void *argument)
 
 /* Logs from between fork and exec. */
 
-/* Another process, or another copy of this library, may be recovering the log: then there is none to take over. */
+/* Another process, or another copy of this library, may be recovering the log.  Then this call leaves the log alone. */
 static void pick_forked(const char *name, void *argument)
 {
 	const struct px_process_id self = px_process_id();

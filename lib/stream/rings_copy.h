@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of the rings of a stream that runs.  Writers, and the reader of the stream, do not notice: the copy is made by
- * loads only.  The copy is private memory that does not change, so the ordinary reader (reader.h) can read it.
+ * A copy of the rings of a stream that runs.  The copy does not disturb the writers or the reader of the stream,
+ * because it only loads from their memory.  The copy is private memory that does not change, so the ordinary reader
+ * (reader.h) can read it.
  *
- * The copy holds what was recorded before one moment T: like the reader, it takes a counter T first, and then the heads
- * of all rings, and leaves out what is not older than T.  So if a program can observe that one event came before
- * another, and the copy has the second event, it also has the first.  It leaves out events that are being written
- * during the copy.
+ * The copy holds the records that are older than one moment T.  Like the reader, this module first reads a counter T,
+ * and then the heads of all rings.  It leaves out records that are not older than T.  So if a program can observe that
+ * one event came before another, and the copy has the second event, it also has the first.  It leaves out events that
+ * are being written during the copy.
  *
- * The slot word shows whether a slot is whole, as it does for the reader (R3 in ring.h): the copy loads it before and
- * after the slot.
+ * As in the reader, the slot word shows whether a slot is whole (R3 in ring.h): this module loads the word before and
+ * after it copies the slot.
  */
 #ifndef PX_STREAM_RINGS_COPY_H
 #define PX_STREAM_RINGS_COPY_H

@@ -41,8 +41,8 @@ static int open_log(const struct px_checkpoint_content *file, int *fd)
 }
 
 /*
- * Open the log at a commit of which the checkpoint is still there: the controller keeps the two newest ones.  A log
- * that is complete belongs to a stream that ends.
+ * Open the log at a commit that still has its checkpoint: the controller keeps the checkpoints of the two newest
+ * commits.  A log that is complete belongs to a stream that ends.
  */
 static int open_commit(const char *name, struct log *log)
 {
@@ -103,7 +103,7 @@ static void skip_logged(struct px_rings_copy *rings, const struct px_checkpoint 
 	}
 }
 
-/* Without a checkpoint, the reader begins at the tail of a ring.  Of the slots before it, it knows nothing. */
+/* Without a checkpoint, the reader begins at the tail of a ring, and counts no slots before the tail. */
 static void begin_at_tail(struct px_reader *reader)
 {
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++) {
@@ -198,7 +198,7 @@ static void fill_result(const struct px_snapshot *snapshot, const struct px_ring
 			  (double)(UINT64_C(1) << 48);
 	if (!log)
 		return;
-	/* What the log overwrote before it was read is lost for the snapshot only. */
+	/* Events that the log overwrote before this call read them are missing only in the snapshot. */
 	result->loss.overwritten += log->archive->info.nr_missing;
 	result->log_is_overrun = log->archive->status.log_is_overrun;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A snapshot: a complete log of what the rings and the log of a stream hold, made while the stream runs.  The stream
- * does not notice: no lock that its writers, its reader or its flush thread wait for, and no store to its memory.
+ * A snapshot is a complete log with the events in the rings and in the log of a running stream.  The snapshot does not
+ * disturb the stream: it takes no lock of the stream, and stores nothing to its memory.
  *
  * The rings are copied first (rings_copy.h).  If the stream has a log, the newest commit of the log is read after that.
  * Its checkpoint says which slots of the rings are not in the log.  The controller frees slots only after a commit that
@@ -35,8 +35,8 @@ struct px_snapshot {
 int px_snapshot_write(const struct px_snapshot *snapshot);
 
 /*
- * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  The same
- * errors, and those of attaching the segment.
+ * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  Return the same
+ * errors, and also those of px_segment_attach().
  */
 int px_snapshot_write_slot(uint32_t index, uint32_t generation, int fd);
 

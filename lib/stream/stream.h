@@ -176,8 +176,8 @@ void px_stream_release(struct px_stream *stream, const struct px_checkpoint *che
 bool px_stream_is_transferable(struct px_stream *stream);
 
 /*
- * The first function copies the threads and types of a stream to another stream of this process.  The second one adds
- * the counts of its calls to those of the other stream.
+ * The first function copies the threads and types of a stream to another stream of this process.  The second function
+ * adds the counts of calls of the first stream to those of the other stream.
  */
 void px_stream_copy_tables(struct px_stream *to, const struct px_stream *from);
 void px_stream_add_calls(struct px_stream *to, const struct px_stream *from);

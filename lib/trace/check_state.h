@@ -40,9 +40,9 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 
 /*
  * Call this after the writer has taken its slots.  Return true if the state word is unchanged,
- * which is the usual case.  Either this load comes after the read of the counter, or no STOP comes in between: otherwise
- * the event could have a later time than STOP.  In a shared ring, the exchange of head orders the two.  For a CPU's own
- * ring, see C5 in cpuring.h.
+ * which is the usual case.  The load of the state word must come after the read of the counter, or else no STOP may
+ * come between the two: otherwise the event could have a later time than STOP.  In a shared ring, the exchange of head
+ * orders the two.  For a CPU's own ring, see C5 in cpuring.h.
  */
 PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t state)
 {

@@ -19,7 +19,7 @@
 #define PAGE_BYTES 4096
 #define FIRST PX_FRAMES	 /* number of the first call; nested[i] has the number i */
 #define CALLS (PX_FRAMES + 1)
-#define NEAR_ABOVE 2048	 /* F1: a signal frame, a handler and a trace point need more */
+#define NEAR_ABOVE 2048	 /* a signal frame, a handler and a trace point together need more (F1) */
 #define NEAR_BELOW 1024	 /* F1: the smallest signal frame is larger */
 #define USUAL_ABOVE 8192 /* F2: a coroutine inside the usual stack has more room left than this */
 #define STACK_MAX (64 << 20) /* nothing else is mapped so near to the top of the first stack */

@@ -30,8 +30,8 @@ static uint32_t has_given_up;
 /*
  * Entries.  They are in chunks, each twice as large as the one before it.  A thread cannot tell when it ends, so a new
  * thread looks at old entries, one after the other, and takes one whose thread has ended.  It looks at few of them.
- * Each new thread adds LOOKS_EACH to the number of looks that the process may still use.  When none are left, the
- * thread takes a new entry.  So the cost of a thread does not depend on the number of threads, and there are not many
+ * Each new thread adds LOOKS_EACH to the number of looks that the process may still use.  If it finds no such entry,
+ * the thread takes a new one.  So the cost of a thread does not depend on the number of threads, and there are not many
  * more entries than there were threads at the same time.
  */
 
@@ -457,8 +457,9 @@ static bool await(struct px_inside *entry, uint64_t unused)
 }
 
 /*
- * Return false if all calls that were awaited have ended.  A doubted call goes away from the word after it was doubted.
- * So read the word first, and then look for doubted calls.
+ * Return false if all calls that were awaited have ended.  When a thread decides that a call was probably left, it
+ * first stores the call in `doubted`, and then removes it from the word.  So read the word first, and then look for
+ * doubted calls.
  */
 static bool look_again(struct px_inside *entry)
 {

@@ -47,7 +47,7 @@
  *			a trace point.  In a child without fork handlers (_Fork(), clone) nothing is ever freed.
  *	vfork		The child uses the entry of the parent's thread, which waits.  If the child makes this entry, it
  *			does not know the tid of that thread, so the entry counts for ever.  If the child ends inside a
- *			trace point, the entry is left as by siglongjmp.
+ *	trace point, the entry looks as if a handler had left the trace point by siglongjmp.
  *	CLONE_VM	Two threads with one thread-local storage would share an entry.  So the process calls
  *			px_inside_give_up(), and from then on frees nothing.
  *

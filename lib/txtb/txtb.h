@@ -42,7 +42,7 @@ struct px_txtb_header {
 	uint32_t buffer_end;
 	uint32_t current; /* address of the oldest entry */
 	/*
-	 * ThreadX reserves these words, and the viewer ignores them.  Images of this library have the length of a tick
+	 * ThreadX reserves these words, and the viewer ignores them.  Images of this library store the length of a tick
 	 * there.
 	 */
 	uint32_t tick_mark; /* PX_TXTB_TICK_MARK: the next words are the tick */
@@ -80,7 +80,7 @@ struct px_txtb_object {
 };
 
 struct px_txtb_entry {
-	uint32_t context; /* handle of the thread; 0: the entries end before this one */
+	uint32_t context; /* handle of the thread; 0: the entries end before this entry */
 	uint32_t priority;
 	uint32_t id; /* CPU << 24 | event id; readers use 16 bits */
 	uint32_t stamp;

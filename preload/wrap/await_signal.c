@@ -70,7 +70,7 @@ PX_WRAP int sigwait(const sigset_t *set, int *number)
 	return result;
 }
 
-/* The function of BSD has this symbol.  <signal.h> lets the name stand for the function of X/Open, __xpg_sigpause. */
+/* The symbol sigpause is the BSD function.  In <signal.h>, the same name means the X/Open function, __xpg_sigpause. */
 PX_WRAP int sigpause_of_bsd(int mask) __asm__("sigpause");
 
 /* These calls return only after a signal handler has run. */

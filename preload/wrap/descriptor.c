@@ -305,8 +305,8 @@ static void record_thread_name(struct px_site site, const char *name, int result
 }
 
 /*
- * A name from prctl() is recorded as one from pthread_setname_np(), so all readers know it.  The kernel takes at most 15
- * bytes of it, and prctl() does not refuse a longer one.
+ * Record a name from prctl() as the call pthread_setname_np(), which all readers understand.  The kernel takes at most
+ * 15 bytes of it, and prctl() does not refuse a longer one.
  */
 static int set_thread_name(struct px_site site, const unsigned long argument[4])
 {

@@ -125,8 +125,8 @@ void px_fd_record_path(struct px_site site, uint32_t flags, int fd, uint32_t val
  * Return true if an open() with these flags may wait for another process: the path is a FIFO, or a terminal line.  Then
  * the kernel has read the path.  Keeps errno.
  *
- * This takes a system call.  Set *kind to the kind of the descriptor that the open() will return, so that the first read
- * from a file does not need two more.
+ * This takes a system call.  Set *kind to the kind of the descriptor that the open() will return, so that the first
+ * read from a file does not need two more system calls.
  */
 bool px_fd_open_waits(int directory, const char *path, int flags, enum px_fd_kind *kind);
 

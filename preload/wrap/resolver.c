@@ -6,7 +6,7 @@
 #include "hook.h"
 #include "wrap/text_arg.h"
 
-/* Record a question.  result is 0 or minus errno; error is the number by which the call says why it failed. */
+/* Record a question.  result is 0 or minus errno; error is the call's own number for the reason of a failure. */
 static void record(struct px_site site, uint32_t flags, const char *host, int error, int64_t result)
 {
 	struct px_text_arg arg = {

@@ -102,7 +102,7 @@ PX_WRAP int flock(int fd, int operation)
 LOCKF(lockf, off_t)
 LOCKF(lockf64, off64_t)
 
-/* Transfers between two descriptors.  The event has the descriptor of the output, and that of the input after it. */
+/* Transfers between two descriptors.  The event has two descriptors, first the output, then the input. */
 
 PX_INLINE void record(struct px_site site, uint32_t flags, int out, int in, size_t size,
 		      int64_t result)
@@ -127,7 +127,7 @@ PX_INLINE void record(struct px_site site, uint32_t flags, int out, int in, size
 	})
 
 /*
- * poll() only tells that there is room for some bytes.  A larger transfer to a pipe or a socket may have to wait for
+ * poll() only shows that there is room for some bytes.  A larger transfer to a pipe or a socket may have to wait for
  * more room.
  */
 static bool output_waits(int fd, size_t size)
@@ -150,7 +150,7 @@ static bool output_waits(int fd, size_t size)
 SENDFILE(sendfile, off_t)
 SENDFILE(sendfile64, off64_t)
 
-/* splice() moves what is there, so it waits only if the input is empty or the output is full. */
+/* splice() moves the available bytes, so it waits only if the input is empty or the output is full. */
 static bool either_waits(int in, int out)
 {
 	return px_fd_would_wait(in, POLLIN) || px_fd_would_wait(out, POLLOUT);
