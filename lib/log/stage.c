@@ -432,8 +432,8 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 }
 
 /*
- * Events that are staged out of order gave time to the last context.  That time belongs to this context, which has used
- * the CPU since then.
+ * After an event for which is_beside() is true, a filler gave the time to the last context.  If the next event is of
+ * another context, that context has used the CPU since then: give it the time.
  */
 static void give_time(struct px_log *log, const struct px_entry *first)
 {

@@ -77,7 +77,7 @@ struct px_aside {
 	uint32_t ring;
 	uint32_t tid;		  /* tid of the owner; 0: no thread has claimed the slots */
 	uint64_t position, until; /* the slots that may still become a record */
-	uint64_t word, counter;	  /* if is_ready: those of the record at position; else counter is a lower bound */
+	uint64_t word, counter;	  /* if is_ready: those of the record; else: a lower bound of counter */
 	uint32_t nr_jumps;	  /* nr_jumps of the cursor when the entry was made */
 	bool is_ready;
 	bool is_counted; /* the record that the cursor counts for this entry was reported or lost */

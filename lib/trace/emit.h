@@ -62,8 +62,8 @@ PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view 
 
 /*
  * For a loop over the streams of this process: find the next stream in *attached, clear its bit, and return its view.
- * Return NULL after the last stream. pid is the pid in the event.  The caller has noted its call:
- * px_calls_begin() and its callers (inside.h, frames.h).
+ * Return NULL after the last stream. pid is the pid in the event.  Call this between px_calls_begin() and
+ * px_calls_end() (inside.h), or between the functions of frames.h for nested calls.
  */
 PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, uint64_t *attached,
 						  uint32_t pid)
