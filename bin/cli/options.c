@@ -123,6 +123,25 @@ const char *options_file(const struct command *command, int argc, char **argv)
 	return NULL;
 }
 
+bool options_read(const struct command *command, int argc, char **argv, bool (*read)(void *argument, int code),
+		  void *argument)
+{
+	int code;
+
+	while ((code = options_next(command, argc, argv)) != -1)
+		if (!read(argument, code))
+			return false;
+	return true;
+}
+
+const char *options_read_file(const struct command *command, int argc, char **argv,
+			      bool (*read)(void *argument, int code), void *argument)
+{
+	if (!options_read(command, argc, argv, read, argument))
+		return NULL;
+	return options_file(command, argc, argv);
+}
+
 bool options_is_string(const char *argument, bool *is_string)
 {
 	*is_string = strcmp(argument, "string") == 0;

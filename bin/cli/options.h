@@ -43,6 +43,17 @@ int options_next(const struct command *command, int argc, char **argv);
 const char *options_file(const struct command *command, int argc, char **argv);
 
 /*
+ * Read all options: call read() for each of them, with `argument` and the code of the option.  After an error, or if
+ * read() returns false, return false: a message was printed.
+ */
+bool options_read(const struct command *command, int argc, char **argv, bool (*read)(void *argument, int code),
+		  void *argument);
+
+/* Do the same for a command whose only argument is a file.  Return the file, or NULL after an error. */
+const char *options_read_file(const struct command *command, int argc, char **argv,
+			      bool (*read)(void *argument, int code), void *argument);
+
+/*
  * Parse the argument of --format for a command that has only the formats text and json. If the argument is neither,
  * print a message and return false.
  */

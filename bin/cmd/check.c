@@ -311,8 +311,10 @@ static int print_result(const struct options *options, const char *path)
 	return text_close(&text, true) ? code : EXIT_TROUBLE;
 }
 
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
+
 	switch (code) {
 	case OPTION_STRICT:
 		return options->is_strict = true;
@@ -327,12 +329,8 @@ static int run(int argc, char **argv)
 {
 	struct options options = {0};
 	const char *path;
-	int code;
 
-	while ((code = options_next(&cmd_check, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_check, argc, argv);
+	path = options_read_file(&cmd_check, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	return print_result(&options, path);

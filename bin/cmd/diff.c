@@ -362,8 +362,9 @@ static int compare_files(const struct options *options, const char *old_path, co
 }
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
 	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
@@ -386,9 +387,8 @@ static int run(int argc, char **argv)
 	static struct options options;
 	int code;
 
-	while ((code = options_next(&cmd_diff, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
+	if (!options_read(&cmd_diff, argc, argv, read_option, &options))
+		return EXIT_TROUBLE;
 	if (optind + 2 != argc) {
 		message("diff needs two files; see txtrace diff --help");
 		return EXIT_TROUBLE;

@@ -93,8 +93,9 @@ static bool read_limit(struct options *options, const char *argument)
 }
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
 	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
@@ -233,10 +234,7 @@ static int run(int argc, char **argv)
 	const char *path;
 	int code;
 
-	while ((code = options_next(&cmd_export, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_export, argc, argv);
+	path = options_read_file(&cmd_export, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	for (int i = 0; i < options.nr_own; i++)

@@ -237,8 +237,9 @@ static bool is_number(const char *text)
 	return text[strspn(text, "0123456789")] == '\0';
 }
 
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
 	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
@@ -269,9 +270,8 @@ static int run(int argc, char **argv)
 	int code, signals;
 	bool is_file;
 
-	while ((code = options_next(&cmd_follow, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
+	if (!options_read(&cmd_follow, argc, argv, read_option, &options))
+		return EXIT_TROUBLE;
 	if (optind + 1 != argc) {
 		message("follow takes one process or file; see txtrace follow --help");
 		return EXIT_TROUBLE;

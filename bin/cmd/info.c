@@ -301,8 +301,9 @@ static int print_result(const struct options *options, const char *path)
 	return text_close(&text, true) ? EXIT_FINE : EXIT_TROUBLE;
 }
 
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
 	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
@@ -327,12 +328,8 @@ static int run(int argc, char **argv)
 {
 	struct options options = {0};
 	const char *path;
-	int code;
 
-	while ((code = options_next(&cmd_info, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_info, argc, argv);
+	path = options_read_file(&cmd_info, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	if (options.is_json &&

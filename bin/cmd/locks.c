@@ -36,8 +36,10 @@ static bool read_by(struct options *options)
 }
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
+
 	switch (code) {
 	case OPTION_BY:
 		return read_by(options);
@@ -63,12 +65,8 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
-	int code;
 
-	while ((code = options_next(&cmd_locks, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_locks, argc, argv);
+	path = options_read_file(&cmd_locks, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	return report_on(&options, path);

@@ -267,8 +267,9 @@ static bool read_offset(struct options *options, const char *argument)
 }
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
 	int taken = selection_option(&options->selection, code, optarg);
 
 	if (taken != 0)
@@ -311,9 +312,8 @@ static int run(int argc, char **argv)
 	static struct options options;
 	int code;
 
-	while ((code = options_next(&cmd_merge, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
+	if (!options_read(&cmd_merge, argc, argv, read_option, &options))
+		return EXIT_TROUBLE;
 	if (!check_order(&options, argc - optind))
 		return EXIT_TROUBLE;
 	code = merge_files(&options, argc - optind, argv + optind);

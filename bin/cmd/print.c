@@ -21,8 +21,10 @@ struct options {
 };
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
+
 	switch (code) {
 	case OPTION_FORMAT:
 		return format_parse(optarg, &options->output_options.format);
@@ -60,12 +62,8 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
-	int code;
 
-	while ((code = options_next(&cmd_print, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_print, argc, argv);
+	path = options_read_file(&cmd_print, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	return print_file(&options, path);

@@ -42,8 +42,10 @@ struct options {
 };
 
 /* After an error, print a message and return false. */
-static bool read_option(struct options *options, int code)
+static bool read_option(void *argument, int code)
 {
+	struct options *options = argument;
+
 	if (code >= OPTION_PROFILE && code <= OPTION_PROCESSES) {
 		options->kinds |= 1U << (code - OPTION_PROFILE);
 		return true;
@@ -76,12 +78,8 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.output_options = {.format = FORMAT_TEXT}};
 	const char *path;
-	int code;
 
-	while ((code = options_next(&cmd_report, argc, argv)) != -1)
-		if (!read_option(&options, code))
-			return EXIT_TROUBLE;
-	path = options_file(&cmd_report, argc, argv);
+	path = options_read_file(&cmd_report, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
 	return report_on(&options, path);
