@@ -153,6 +153,12 @@ struct source_unnamed source_count_unnamed(struct source *source);
 /* Report the unnamed events.  Return false if there are no such events. */
 bool source_report_unnamed(struct source *source);
 
+/* If the file is damaged, report how many of its events are whole.  If it is being written, report that. */
+void source_report_state(struct source *source);
+
+/* Report the events that could not be read.  Call this when all events are read. */
+void source_report_missing(struct source *source);
+
 /* Report lost and unnamed events.  Call this before any output, so that users know that the trace is incomplete. */
 void source_report_losses(struct source *source);
 

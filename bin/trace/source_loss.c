@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace lacks: lost events, and events without their thread or object. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,4 +129,58 @@ void source_report_losses(struct source *source)
 		message("%s: its writer died; the events that it had not written yet are missing",
 			source->path);
 	source_report_unnamed(source);
+}
+
+/* Count the events that can be read of a damaged file, and those that are missing. */
+static void count_whole(struct source *source, uint64_t *nr_whole)
+{
+	struct event event;
+
+	source->is_reported = true;
+	for (*nr_whole = 0; source_next(source, &event);)
+		(*nr_whole)++;
+	txtrace_get_file_info(source->trace, &source->file);
+	source_rewind(source);
+}
+
+static void report_damage(struct source *source)
+{
+	const struct txtrace_file_info *file = &source->file;
+	char what[96] = "damaged", missing[64] = "";
+	uint64_t nr_whole;
+
+	count_whole(source, &nr_whole);
+	if (file->size < file->whole_size)
+		snprintf(what, sizeof(what), "cut after %llu bytes of %s%llu", file->size,
+			 file->only_image ? "at least " : "", file->whole_size);
+	else if (file->only_image)
+		snprintf(what, sizeof(what), "its POSIX section is lost");
+	if (file->nr_missing > 0)
+		snprintf(missing, sizeof(missing), "; at least %llu", file->nr_missing);
+	message("%s: %s: %llu events shown%s, the rest is lost%s", source->path, what,
+		(unsigned long long)nr_whole,
+		file->only_image ? " as TraceX would show them" : "", missing);
+}
+
+void source_report_state(struct source *source)
+{
+	if (source->file.damaged)
+		report_damage(source);
+	else if (source->file.running)
+		message("%s: this log is being written; it had %llu events when it was opened",
+			source->path, source->file.nr_events);
+}
+
+void source_report_missing(struct source *source)
+{
+	struct txtrace_file_info now;
+
+	if (source->is_reported || source->is_live ||
+	    txtrace_get_file_info(source->trace, &now) != 0 || now.nr_missing == 0)
+		return;
+	source->is_reported = true;
+	progress_end();
+	message("%s: %llu events could not be read: %s", source->path, now.nr_missing,
+		source->file.running ? "its writer overwrote them meanwhile" :
+				       "the file is damaged there");
 }
