@@ -28,7 +28,7 @@ struct check {
 	uint32_t nr_object_slots, nr_event_slots;
 	uint32_t nr_events, oldest;
 	uint64_t nr_objects, nr_threads;
-	uint64_t nr_resumes; /* number of RESUME events in interrupts without an event of a thread after them */
+	uint64_t nr_resumes; /* RESUME events in interrupts that no event of a thread follows */
 	struct handles handles;
 	struct map names; /* key: hash of a name; value: offset of the first object with this name */
 	struct raw_window window;

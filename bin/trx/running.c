@@ -256,7 +256,7 @@ static void put_resume(struct running *running, const struct spooled *event)
 	struct thread *thread;
 
 	if (waker)
-		thread_of(running, waker); /* so thread[] does not move in resume() */
+		thread_of(running, waker); /* register the waker now, because resume() must not reallocate thread[] */
 	thread = thread_of(running, event->info[0]);
 	/* The record of the begin of this wait is missing, or a signal handler ran during the wait. */
 	if (!thread->is_asleep)
