@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 # peers.sh: compare posix_trace_event() with LTTng-UST, the wrapper of a mutex with that of LTTng's preloaded library,
 # and reading a log with babeltrace2 reading a trace of LTTng.  make bench-peers runs it in the build directory, with CC
-# and srcdir.  ROUNDS (default 21) and MUTEX_ROUNDS (default 9) set the number of rounds.
+# and srcdir.  ROUNDS (default 21), MUTEX_ROUNDS (default 9) and RATE_ROUNDS (default 3) set the number of rounds.
+#
+# peers.sh		all of this, and recording into a file
+# peers.sh logs		only recording into a file: bytes, rate without loss, and CPU time
 #
 # As root, on Debian, it installs missing packages.  All other files are in a temporary directory, which is always
 # removed at the end.
@@ -12,6 +15,7 @@ CC=${CC:-cc}
 srcdir=${srcdir:-.}
 ROUNDS=${ROUNDS:-21}
 MUTEX_ROUNDS=${MUTEX_ROUNDS:-9}
+RATE_ROUNDS=${RATE_ROUNDS:-3}
 packages='lttng-tools liblttng-ust-dev babeltrace2'
 read_events=1000000
 
@@ -199,6 +203,112 @@ measure_mutexes()
 	end_session
 }
 
+# Recording into a file.
+
+# Print the CPU time of the consumer daemon in milliseconds.
+consumer_ms()
+{
+	for stat in /proc/[0-9]*/stat; do
+		sed -n 's/^[0-9]* (lttng-consumerd) //p' "$stat" 2>/dev/null
+	done | awk -v ticks="$(getconf CLK_TCK)" '{ sum += $12 + $13 } END { printf "%.1f\n", sum * 1000 / ticks }'
+}
+
+# try_lttng THREADS BYTES RATE: record for a second, and print: events written, rate, lost, CPU in ms, bytes
+try_lttng()
+{
+	start_session '' '--discard --subbuf-size=1M --num-subbuf=8' "posixtrace_peer:bytes$2"
+	before=$(consumer_ms)
+	said=$("$directory/peer_rate" lttng "$1" "$2" "$3" 1) || fail 'the measurement of LTTng failed'
+	lttng --no-sessiond stop "$session" >"$directory/stop.log" 2>&1
+	after=$(consumer_ms)
+	lost=$(lttng --no-sessiond list "$session" | awk '/Discarded events/ { sum += $3 } END { print sum + 0 }')
+	bytes=$(find "$directory/out" -name 'ring_*' -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum + 0 }')
+	end_session
+	rm -rf "$directory/out"
+	echo "$said $lost $before $after $bytes" | awk '{ print $1, $2, $5, $7 - $6, $8 }'
+}
+
+try_ours()
+{
+	said=$(TXTRACE_DIR="$directory/trace" "$directory/peer_rate" ours "$1" "$2" "$3" 1 "$directory/ours.trx") ||
+		fail 'the measurement of posixtrace failed'
+	echo "$said $(stat -c %s "$directory/ours.trx")"
+	rm -f "$directory/ours.trx"
+}
+
+# find_rate TRACER THREADS BYTES: print the highest rate that lost nothing, and bytes and CPU in ns for each event of it
+find_rate()
+{
+	low=0 high=0 rate=1000000 tries=0
+	while [ "$tries" -lt 4 ]; do
+		"try_$1" "$2" "$3" "$rate" >"$directory/tried" || return 1
+		# Threads that cannot write as fast as they should are at the end, too.
+		if awk -v rate="$rate" '{ exit !($3 == 0 && $2 > 0.9 * rate) }' "$directory/tried"; then
+			low=$rate
+			cp "$directory/tried" "$directory/best"
+		else
+			high=$rate
+		fi
+		if [ "$high" -eq 0 ]; then
+			rate=$((rate * 3 / 2))
+			continue
+		fi
+		tries=$((tries + 1))
+		rate=$(((low + high) / 2))
+	done
+	if [ "$low" -eq 0 ]; then
+		echo '0 0 0'
+	else
+		awk '{ printf "%.0f %.1f %.1f\n", $2, $5 / $1, $4 * 1e6 / $1 }' "$directory/best"
+	fi
+}
+
+measure_rate()
+{
+	round=0
+	while [ "$round" -lt "$RATE_ROUNDS" ]; do
+		round=$((round + 1))
+		ours=$(find_rate ours "$1" "$2") || exit 1
+		lttng=$(find_rate lttng "$1" "$2") || exit 1
+		echo "$ours $lttng"
+	done | awk -v threads="$1" -v bytes="$2" '
+		function median(list, n,   i, k, t) {
+			for (i = 1; i <= n; i++)
+				for (k = i + 1; k <= n; k++)
+					if (list[k] < list[i]) { t = list[i]; list[i] = list[k]; list[k] = t }
+			return list[int((n + 1) / 2)]
+		}
+		function column(k,   i) {
+			for (i = 1; i <= NR; i++)
+				one[i] = figure[k, i]
+			return median(one, NR)
+		}
+		{
+			for (i = 1; i <= 6; i++)
+				figure[i, NR] = $i
+			ratio[NR] = $4 > 0 ? $1 / $4 : 0
+		}
+		END {
+			printf "%d thread%s, %d bytes    %7.2f %7.2f %6.2f    %6.1f %6.1f    %6.1f %6.1f\n",
+				threads, threads == 1 ? " " : "s", bytes, column(1) / 1e6, column(4) / 1e6,
+				median(ratio, NR), column(2), column(5), column(3), column(6)
+		}'
+}
+
+measure_logs()
+{
+	echo 'Recording into a file, 8 MiB a CPU; the highest rate at which nothing was lost in a second.'
+	echo "Each figure is the median of $RATE_ROUNDS rounds, in turn."
+	printf '%-22s  %23s    %13s    %13s\n' '' 'million events/s' 'bytes/event' 'CPU, ns/event'
+	printf '%-22s  %7s %7s %6s    %6s %6s    %6s %6s\n' '' ours LTTng ratio ours LTTng ours LTTng
+	for bytes in 16 64; do
+		for threads in 1 2; do
+			measure_rate "$threads" "$bytes"
+		done
+	done
+	echo 'CPU: of the flush thread and of the consumer daemon.'
+}
+
 build_programs()
 {
 	# shellcheck disable=SC2086  # CC may carry options
@@ -210,6 +320,11 @@ build_programs()
 		-o "$directory/peer_lttng" "$srcdir/bench/peer_lttng.c" "$srcdir/bench/harness.c" \
 		-Llib/.libs -Wl,-rpath,"$PWD/lib/.libs" -lposixtrace -llttng-ust -ldl -lm ||
 		fail 'cannot build bench/peer_lttng.c'
+	# shellcheck disable=SC2086  # CC may carry options
+	$CC -D_GNU_SOURCE -std=gnu11 -O2 -pthread -I"$srcdir/include" -I"$srcdir/bench" \
+		-o "$directory/peer_rate" "$srcdir/bench/peer_rate.c" \
+		-Llib/.libs -Wl,-rpath,"$PWD/lib/.libs" -lposixtrace -llttng-ust -ldl ||
+		fail 'cannot build bench/peer_rate.c'
 }
 
 is_complete || install_packages
@@ -221,8 +336,12 @@ trap 'exit 143' TERM
 directory=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-peers.XXXXXX") || exit 1
 build_programs
 start_daemon
-start_session --snapshot '--overwrite --subbuf-size=256k --num-subbuf=4'
 mkdir -m 700 "$directory/trace"
+if [ "${1:-}" = logs ]; then
+	measure_logs
+	exit
+fi
+start_session --snapshot '--overwrite --subbuf-size=256k --num-subbuf=4'
 TXTRACE_DIR="$directory/trace" "$directory/peer_lttng" "$ROUNDS" || fail 'the measurement failed'
 version=$(pkg-config --modversion lttng-ust 2>/dev/null)
 echo "LTTng-UST${version:+ }$version: snapshot session, 4 x 256 KiB a CPU, contexts vpid, vtid, ip."
@@ -233,3 +352,5 @@ measure_mutexes
 rm -rf "$directory/out"
 echo
 measure_reading
+echo
+measure_logs

@@ -46,6 +46,8 @@
 
 #define PX_FRAME_MAGIC 0x31465850u /* the bytes "PXF1" on a little-endian machine */
 #define PX_FRAME_CHAPTER 1u	   /* flag: the frame begins a chapter */
+/* flag: the check sum of the body is computed in four lanes of 64 bits; frames of the first logs have one lane */
+#define PX_FRAME_LANES 2u
 #define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
 /* Maximum number of objects of a chapter; a reader ignores further objects. */
 #define PX_FRAME_OBJECTS_MAX 65536

@@ -152,6 +152,11 @@ struct px_log {
 
 	uint64_t stage_position; /* position of the first staged entry */
 	uint32_t nr_staged, stage_size;
+	/* For usual events: position of the first slot of the volume, and what a volume has for entries and this frame. */
+	uint64_t usual_first;
+	uint32_t usual_slots;
+	uint64_t usual_bytes;
+	struct px_log_context *usual_context; /* the context of the last usual event of the frame; or NULL */
 	struct px_txtb_entry *entries;
 	struct px_pack *pack; /* makes the frame of the staged entries */
 	uint64_t frame;	      /* offset of that frame in the frames of the volume */
@@ -335,6 +340,18 @@ int px_log_show_first(struct px_log *log);
 
 /* Empty the file of a cleared log.  If this fails, the next write tries again. */
 int px_log_empty_file(struct px_log *log);
+
+/* usual.c */
+
+/*
+ * Stage an event if it is a usual one: a user event of a thread that has another event in this chapter, while no pause,
+ * round or volume begins.  Return false if it is not; px_log_append() then stages it.  What this stages, px_log_append()
+ * would stage, too.
+ */
+bool px_log_append_usual(struct px_log *log, const struct px_report *report, const void *data);
+
+/* The next entry begins a frame.  reserved: number of slots at the end of the volume that no event may take. */
+void px_log_begin_usual(struct px_log *log, uint32_t reserved);
 
 /* stage.c */
 

@@ -15,8 +15,7 @@
 
 struct site {
 	uint64_t address;
-	uint32_t id, flags, length;
-	uint32_t shape;
+	uint64_t kind; /* event type, flags, length and shape, see site_kind() */
 	uint32_t word[WORDS]; /* first 16 bytes of data of the site's last event */
 };
 
@@ -26,8 +25,9 @@ struct px_pack {
 	uint64_t later_ns;    /* added to the times of all further events of the frame */
 	uint64_t last_address; /* address of the site defined last */
 	uint32_t nr_sites, nr_handles;
-	unsigned char *bytes; /* the frame: header, objects, records */
-	unsigned char *records;
+	uint32_t last_site; /* 1 + index of the site of the last event, with which find_site() begins; 0: none */
+	unsigned char *bytes;	/* header, objects, unused bytes, records */
+	unsigned char *records; /* in `bytes` */
 	size_t objects_max, records_max;
 	size_t objects_size, records_size;
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
@@ -44,11 +44,11 @@ struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data)
 	pack->objects_max = (size_t)OBJECT_MAX * (EVENT_OBJECTS + nr_entries);
 	pack->records_max = FRAME_DATA_MAX + EVENT_MAX + max_data + nr_entries;
 	pack->bytes = malloc(sizeof(pack->head) + pack->objects_max + pack->records_max);
-	pack->records = malloc(pack->records_max);
-	if (!pack->bytes || !pack->records) {
+	if (!pack->bytes) {
 		px_pack_free(pack);
 		return NULL;
 	}
+	pack->records = pack->bytes + sizeof(pack->head) + pack->objects_max;
 	return pack;
 }
 
@@ -57,7 +57,6 @@ void px_pack_free(struct px_pack *pack)
 	if (!pack)
 		return;
 	free(pack->bytes);
-	free(pack->records);
 	free(pack);
 }
 
@@ -65,7 +64,7 @@ static void begin_chapter(struct px_pack *pack)
 {
 	memset(pack->bucket, 0, sizeof(pack->bucket));
 	memset(pack->handle, 0, sizeof(pack->handle));
-	pack->nr_sites = pack->nr_handles = 0;
+	pack->nr_sites = pack->nr_handles = pack->last_site = 0;
 	pack->last_address = 0;
 }
 
@@ -73,7 +72,7 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 {
 	pack->head = (struct px_log_frame){.magic = PX_FRAME_MAGIC,
 				       .position = position,
-				       .flags = chapter ? PX_FRAME_CHAPTER : 0};
+				       .flags = PX_FRAME_LANES | (chapter ? PX_FRAME_CHAPTER : 0)};
 	pack->objects_size = pack->records_size = 0;
 	pack->later_ns = 0;
 	if (chapter)
@@ -91,6 +90,11 @@ size_t px_pack_bound(const struct px_pack *pack, size_t length)
 {
 	return sizeof(struct px_log_frame) + (size_t)OBJECT_MAX * EVENT_OBJECTS + 2 * EVENT_MAX + length +
 	       (pack ? pack->objects_size + pack->records_size : 0);
+}
+
+bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size)
+{
+	return px_pack_has_room(pack, length) && px_pack_bound(pack, length) <= size;
 }
 
 bool px_pack_wants_chapter(const struct px_pack *pack)
@@ -169,46 +173,57 @@ void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp)
 	pack->records[pack->records_size++] = PX_FRAME_SHOWN;
 }
 
-PX_INLINE bool is_site(const struct site *site, const struct site *key)
+PX_INLINE uint64_t site_kind(uint32_t id, uint32_t flags, uint32_t length, uint32_t shape)
 {
-	return site->address == key->address && site->id == key->id && site->flags == key->flags &&
-	       site->length == key->length && site->shape == key->shape;
+	return (uint64_t)id << 32 | (uint64_t)(flags & 0xFFFF) << 16 | length << 8 | shape;
+}
+
+PX_INLINE bool is_site(const struct site *site, uint64_t address, uint64_t kind)
+{
+	return site->address == address && site->kind == kind;
 }
 
 /* Find the site of an event.  Return its bucket; the bucket is empty if the chapter has no such site yet. */
-PX_INLINE uint16_t *find_site(struct px_pack *pack, const struct site *key)
+static uint16_t *find_site(struct px_pack *pack, uint64_t address, uint64_t kind)
 {
-	uint64_t hash = (key->address ^ (uint64_t)key->id << 40 ^ (uint64_t)key->flags << 24 ^
-			 (uint64_t)key->length << 8 ^ key->shape) *
-			UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t hash = (address ^ kind << 8 ^ kind >> 32) * UINT64_C(0x9E3779B97F4A7C15);
 	uint32_t i = (uint32_t)(hash >> 51);
 
-	while (pack->bucket[i] && !is_site(&pack->site[pack->bucket[i] - 1], key))
+	while (pack->bucket[i] && !is_site(&pack->site[pack->bucket[i] - 1], address, kind))
 		i = (i + 1) % SITE_BUCKETS;
 	return &pack->bucket[i];
 }
 
 static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const struct site *site)
 {
-	*to++ = (unsigned char)site->shape;
-	to = put(to, site->flags);
-	to = put(to, site->id);
-	if (!(site->shape & PX_FRAME_LONG))
-		to = put(to, site->length);
+	unsigned char shape = site->kind & 0xFF;
+
+	*to++ = shape;
+	to = put(to, site->kind >> 16 & 0xFFFF);
+	to = put(to, site->kind >> 32);
+	if (!(shape & PX_FRAME_LONG))
+		to = put(to, site->kind >> 8 & 0xFF);
 	to = put(to, px_frame_zigzag((int64_t)(site->address - pack->last_address)));
 	pack->last_address = site->address;
 	return to;
 }
 
 /* Write the index of the site into the record, or the definition of a new site.  Return the site. */
-static struct site *put_site_of(struct px_pack *pack, unsigned char **to, const struct site *key)
+PX_INLINE struct site *put_site_of(struct px_pack *pack, unsigned char **to, uint64_t address,
+				   uint64_t kind)
 {
-	uint16_t *bucket = find_site(pack, key);
 	struct site *site = &pack->site[PX_FRAME_SITES_MAX];
+	uint32_t known = pack->last_site;
+	uint16_t *bucket = NULL;
 
-	if (px_likely(*bucket)) {
-		*to = put(*to, PX_FRAME_SITE_FIRST + *bucket - 1u);
-		return &pack->site[*bucket - 1];
+	if (!known || !is_site(&pack->site[known - 1], address, kind)) {
+		bucket = find_site(pack, address, kind);
+		known = *bucket;
+	}
+	if (px_likely(known)) {
+		pack->last_site = known;
+		*to = put(*to, PX_FRAME_SITE_FIRST + known - 1);
+		return &pack->site[known - 1];
 	}
 	if (pack->nr_sites < PX_FRAME_SITES_MAX) {
 		site = &pack->site[pack->nr_sites++];
@@ -217,7 +232,7 @@ static struct site *put_site_of(struct px_pack *pack, unsigned char **to, const 
 	} else {
 		*(*to)++ = PX_FRAME_ONE_SITE;
 	}
-	*site = *key;
+	*site = (struct site){.address = address, .kind = kind};
 	*to = put_site(pack, *to, site);
 	return site;
 }
@@ -260,18 +275,13 @@ PX_INLINE unsigned char *put_words(struct site *site, unsigned char *to, const v
 void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 		   const struct px_pack_event *event)
 {
-	const struct site key = {
-		.address = event->address,
-		.id = event->id,
-		.flags = event->flags,
-		.length = event->length > sizeof(key.word) ? 0 : event->length,
-		.shape = (event->is_native ? PX_FRAME_NATIVE : 0u) |
-			 (event->is_other ? PX_FRAME_OTHER_THREAD : 0u) |
-			 (event->length > sizeof(key.word) ? PX_FRAME_LONG : 0u),
-	};
+	bool is_long = event->length > WORDS * sizeof(uint32_t);
+	uint32_t shape = (event->is_native ? PX_FRAME_NATIVE : 0u) |
+			 (event->is_other ? PX_FRAME_OTHER_THREAD : 0u) | (is_long ? PX_FRAME_LONG : 0u);
 	unsigned char *to = pack->records + pack->records_size;
-	struct site *site = put_site_of(pack, &to, &key);
-	size_t more = event->length > sizeof(key.word) ? event->length - sizeof(key.word) : 0;
+	struct site *site = put_site_of(pack, &to, event->address,
+					site_kind(event->id, event->flags, is_long ? 0 : event->length, shape));
+	size_t more = is_long ? event->length - sizeof(site->word) : 0;
 
 	note_entry(pack, stamp);
 	to = put_time(pack, to, event->time_ns, stamp.image_ns);
@@ -284,20 +294,22 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 	if (event->is_native)
 		to = put_words(site, to, event->data);
 	if (more)
-		memcpy(to, (const char *)event->data + sizeof(key.word), more);
+		memcpy(to, (const char *)event->data + sizeof(site->word), more);
 	pack->records_size = (size_t)(to - pack->records) + more;
 	pack->head.nr_events++;
 }
 
+/* Move the objects, not the records, because nearly all frames have few or no objects. */
 const void *px_pack_end(struct px_pack *pack, size_t *size)
 {
-	unsigned char *body = pack->bytes + sizeof(pack->head);
+	unsigned char *body = pack->records - pack->objects_size;
+	unsigned char *frame = body - sizeof(pack->head);
 
 	pack->head.objects = (uint32_t)pack->objects_size;
 	pack->head.records = (uint32_t)pack->records_size;
-	memcpy(body + pack->objects_size, pack->records, pack->records_size);
+	memmove(body, pack->bytes + sizeof(pack->head), pack->objects_size);
 	pack->head.sum = px_frame_sum_of(&pack->head, body);
-	memcpy(pack->bytes, &pack->head, sizeof(pack->head));
+	memcpy(frame, &pack->head, sizeof(pack->head));
 	*size = sizeof(pack->head) + pack->objects_size + pack->records_size;
-	return pack->bytes;
+	return frame;
 }

@@ -75,6 +75,9 @@ struct px_pack_stamp {
 	uint64_t time_ns;  /* exact time for which the stamp stands */
 };
 
+/* Return true if the frame has room for a further event, and is then not longer than size (px_pack_bound()). */
+bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size);
+
 /* Add an entry that is for the viewer only. */
 void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp);
 

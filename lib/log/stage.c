@@ -55,6 +55,18 @@ static struct step step_to(const struct px_log_stamps *stamps, uint64_t time_ns,
 	return step;
 }
 
+static bool has_next_volume(const struct px_log *log)
+{
+	return log->capacity == 0 || log->loops ||
+	       px_log_volume_number(&log->header, log->staged.end) + 1 < log->header.nr_volumes;
+}
+
+/* Return the number of slots to keep free for the last STOP. */
+static uint32_t reserved_slots(const struct px_log *log)
+{
+	return log->capacity != 0 && !has_next_volume(log);
+}
+
 static void begin_frame(struct px_log *log)
 {
 	uint32_t entries = log->header.nr_entries / PX_LOG_CHAPTERS;
@@ -72,6 +84,7 @@ static void begin_frame(struct px_log *log)
 		log->ends_chapter = false;
 	}
 	px_pack_begin(log->pack, log->stage_position, begins);
+	px_log_begin_usual(log, reserved_slots(log));
 }
 
 /* Lay out an entry.  *stamp gets the stamp of the entry, for the frame. */
@@ -206,12 +219,6 @@ static void begin_round(struct px_log *log, const struct px_entry *next, uint64_
 	log->staged.stamps.real += PX_LOG_START_FILLERS;
 }
 
-static bool has_next_volume(const struct px_log *log)
-{
-	return log->capacity == 0 || log->loops ||
-	       px_log_volume_number(&log->header, log->staged.end) + 1 < log->header.nr_volumes;
-}
-
 /* The entries of an event. */
 
 bool px_log_make_translator(struct px_log *log)
@@ -322,8 +329,7 @@ static bool must_write(const struct px_log *log, const struct px_report *report,
 static bool find_room(struct px_log *log, const struct px_report *report, struct need *need)
 {
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
-	/* Number of slots to keep free for the last STOP. */
-	uint32_t reserved = log->capacity != 0 && !has_next_volume(log);
+	uint32_t reserved = reserved_slots(log);
 	struct px_log_stamps stamps = log->staged.stamps;
 	uint64_t after;
 
@@ -501,6 +507,8 @@ enum px_log_room px_log_append(struct px_log *log, const struct px_report *repor
 	struct px_report later;
 	struct need need;
 
+	if (px_likely(px_log_append_usual(log, report, data)))
+		return PX_LOG_TAKEN;
 	if (px_unlikely(report->time_ns < log->staged.last_ns)) {
 		later = *report;
 		later.time_ns = log->staged.last_ns;

@@ -397,6 +397,26 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 }
 END_TEST
 
+/* Frames of the first logs have a sum in one lane. */
+START_TEST(unpack_of_a_frame_with_one_lane)
+{
+	uint64_t random = test_seed();
+	struct px_unpacked got[20];
+	struct px_log_frame frame;
+	unsigned char *bytes;
+	size_t size;
+
+	bytes = new_frame(20, &random, &size);
+	frame = head_of(bytes);
+	frame.flags &= ~PX_FRAME_LANES;
+	frame.sum = 0;
+	frame.sum = px_frame_sum(px_frame_sum(1, &frame, sizeof(frame)), bytes + sizeof(frame), size - sizeof(frame));
+	ck_assert_uint_eq(
+		px_unpack_frame(unpack, &frame, bytes + sizeof(frame), entries, TICK_NS, got), 20);
+	free(bytes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pack");
@@ -411,6 +431,7 @@ int main(void)
 	tcase_add_test(packing, pack_with_full_tables_comes_back);
 	tcase_add_test(packing, unpack_of_damage_stays_within_the_frame);
 	tcase_add_test(packing, unpack_refuses_a_frame_with_another_sum);
+	tcase_add_test(packing, unpack_of_a_frame_with_one_lane);
 	suite_add_tcase(suite, packing);
 	return run_suite(suite);
 }
