@@ -406,6 +406,11 @@ static void put_facts(struct html *html)
 		    source->file.foreign, source->file.foreign || source->file.complete,
 		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN,
 		    is_little_endian());
+	if (source_incomplete(source)) {
+		text_string(text, "\"incomplete\":");
+		text_json(text, source_incomplete(source));
+		text_string(text, ",");
+	}
 	text_printf(text, "\"first\":\"%" PRId64 "\",\"tick\":%.17g,\"version\":\"%s\",\n",
 		    source->first_ns, source->file.tick_ns, PACKAGE_VERSION);
 	text_printf(text, "\"events\":%" PRIu64 ",\"read\":%" PRIu64 ",\"leftOut\":%" PRIu64 ",\n",

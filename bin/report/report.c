@@ -128,8 +128,8 @@ static void print_loss_notes(const struct report *report, struct table *table)
 		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gaps",
 			   loss->overwritten, loss->dropped, loss->abandoned,
 			   (unsigned long long)report->nr_gaps);
-	if (!source->file.foreign && !source->file.complete)
-		table_note(table, "its writer died; the events that it had not written yet are missing");
+	if (source_incomplete(source))
+		table_note(table, "%s", source_incomplete(source));
 }
 
 static void print_losses(const struct report *report, struct table *table)

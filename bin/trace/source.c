@@ -88,6 +88,7 @@ static int replace_by_copy(struct source *source)
 	source->trace = copy;
 	error = txtrace_get_file_info(copy, &source->file);
 	source->file.running = 1;
+	source->file.complete = 0; /* the copy is complete, but the log is not */
 	return error;
 }
 

@@ -159,6 +159,9 @@ void source_report_state(struct source *source);
 /* Report the events that could not be read.  Call this when all events are read. */
 void source_report_missing(struct source *source);
 
+/* Return why the log lacks its last events, as a sentence part for people; NULL: it lacks none, or is no log. */
+const char *source_incomplete(const struct source *source);
+
 /* Report lost and unnamed events.  Call this before any output, so that users know that the trace is incomplete. */
 void source_report_losses(struct source *source);
 

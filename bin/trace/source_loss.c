@@ -113,6 +113,19 @@ static void report_overrun(const struct source *source)
 						     "it took no more events");
 }
 
+const char *source_incomplete(const struct source *source)
+{
+	const struct txtrace_file_info *file = &source->file;
+
+	if (file->foreign || file->complete)
+		return NULL;
+	if (file->running)
+		return "it is being written; later events are missing";
+	if (file->damaged)
+		return "it is cut or damaged; the events of the missing parts are missing";
+	return "its writer died; the events that it had not written yet are missing";
+}
+
 void source_report_losses(struct source *source)
 {
 	const struct txtrace_loss *loss = &source->loss;
@@ -124,10 +137,9 @@ void source_report_losses(struct source *source)
 			source->path, loss->overwritten, loss->dropped, loss->abandoned);
 	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
 		report_overrun(source);
-	if (!source->file.foreign && !source->file.complete && !source->file.running &&
-	    !source->file.damaged)
-		message("%s: its writer died; the events that it had not written yet are missing",
-			source->path);
+	/* source_open() has said the other reasons. */
+	if (source_incomplete(source) && !source->file.running && !source->file.damaged)
+		message("%s: %s", source->path, source_incomplete(source));
 	source_report_unnamed(source);
 }
 

@@ -52,8 +52,8 @@ static struct words find_doubt(struct source *source)
 		add_doubt(&doubt, text);
 	else if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
 		add_doubt(&doubt, "the log has not all recorded events");
-	if (!source->file.foreign && !source->file.complete)
-		add_doubt(&doubt, "its writer died before it had written all events");
+	if (source_incomplete(source))
+		add_doubt(&doubt, source_incomplete(source));
 	snprintf(text, sizeof(text), "%llu events have no thread", nr_unnamed);
 	if (nr_unnamed > 0)
 		add_doubt(&doubt, text);

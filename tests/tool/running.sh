@@ -41,6 +41,14 @@ warns 'is being written' export --to trx -o "$scratch/copy.trx" "$log"
 warns 'is being written' merge -o "$scratch/merged.trx" "$log" "$scratch/copy.trx"
 warns 'is being written' diff "$log" "$log"
 "$tool" info "$log" 2>/dev/null | grep -q '^complete *no: it is being written' || complain 'info does not say that it is written'
+"$tool" report "$log" 2>/dev/null | grep -q '^it is being written; later events are missing' ||
+	complain 'report does not say that it is written'
+"$tool" export --to html -o "$scratch/page.html" "$log" 2>/dev/null
+grep -q '"incomplete":"it is being written; later events are missing"' "$scratch/page.html" ||
+	complain 'the page does not say that the log is written'
+for command in report why blocked locks; do
+	"$tool" "$command" "$log" 2>&1 | grep -q 'writer died' && complain "$command says that the writer died"
+done
 ended
 recording -l "$log" -u 1000 -p append
 [ "$("$tool" print "$log" 2>&1 >/dev/null | wc -l)" -eq 1 ] || complain 'print says more than one line'

@@ -287,7 +287,7 @@ function fileFacts(trace) {
 		['lost', lost === 0 ? 'nothing' :
 			`${grouped(facts.overwritten)} overwritten, ${grouped(facts.dropped)} dropped, ${grouped(facts.abandoned)} abandoned`],
 		facts.complete ? null :
-			['complete', 'no: its writer died; the events that it had not written yet are missing'],
+			['complete', 'no: ' + facts.incomplete],
 		facts.overrun ? ['log', 'incomplete: not all recorded events are in it'] : null,
 		['page by', `txtrace ${facts.version}`],
 	];
