@@ -56,7 +56,7 @@ struct px_checkpoint_log {
 	 * Members of struct px_log.  With them, a process that recovers the log stages the same entries as its writer did.
 	 */
 	uint32_t ran, ran_priority, is_idle;
-	uint32_t reserved;
+	uint32_t ends_stopped; /* a member of struct px_log_cursor; 0 in checkpoints of older versions */
 };
 
 struct px_checkpoint {

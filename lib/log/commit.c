@@ -23,6 +23,7 @@ static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *
 		.ran = log->ran,
 		.ran_priority = log->ran_priority,
 		.is_idle = px_log_is_idle_after_stage(log),
+		.ends_stopped = staged->ends_stopped,
 	};
 }
 

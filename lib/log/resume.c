@@ -214,6 +214,7 @@ static void load_cursor(struct px_log *log)
 	cursor->shortened_ns = log->commit.shortened_ns;
 	cursor->last_ns = left->last_ns;
 	cursor->has_stop = left->has_stop != 0;
+	cursor->ends_stopped = left->ends_stopped != 0;
 	log->wants_stop = left->wants_stop != 0;
 	log->serial = left->serial & 0xFFFFFF;
 	log->ran = left->ran;

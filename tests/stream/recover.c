@@ -452,6 +452,67 @@ static uint64_t count_steps(bool (*which)(const char *name))
 	return n;
 }
 
+/* A stream and a log of the policy UNTIL_FULL, which both become full. */
+static void fill_stream_and_log(size_t log_size, int nr_flushes, uint64_t fatal)
+{
+	const struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL,
+					      .size = 4000,
+					      .max_data = 16,
+					      .nr_rings = 1,
+					      .log_policy = POSIX_TRACE_UNTIL_FULL,
+					      .log_size = log_size};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	stream = px_test_create_log(&wanted, file);
+	posix_trace_start(stream);
+	__atomic_store_n(&progress->is_created, true, __ATOMIC_RELEASE);
+	die_at(is_any, fatal);
+	for (int i = 0; i < 8; i++) {
+		for (uint32_t j = 0; j < 100; j++)
+			px_test_trace(type, j);
+		if (i < nr_flushes)
+			posix_trace_flush(stream);
+	}
+	kill(getpid(), SIGKILL);
+}
+
+/* LOGP-2 EXIT-4: a recovered log has no two STOPs in a row, wherever its controller died, and whatever fits behind STOP. */
+START_TEST(recover_of_a_full_stream_with_a_full_log_ends_in_one_stop)
+{
+	uint64_t random = test_seed();
+
+	for (size_t size = _i == 1 ? 32400 : 36400, end = size + 2000; size < end; size += 80) {
+		uint64_t fatal = _i == 2 ? 1 + next_random(&random) % 20000 : 0;
+		struct px_test_event seen_before;
+		int last = 0;
+		pid_t child;
+
+		ck_assert_int_eq(ftruncate(file, 0), 0);
+		progress->is_created = false;
+		fflush(NULL);
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0)
+			fill_stream_and_log(size, _i == 1 ? 7 : 8, fatal);
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+		if (!progress->is_created)
+			continue;
+		ok(txtrace_recover(file));
+		stream = px_test_open(file);
+		while (px_test_take_recorded(stream, &seen_before) != 0) {
+			int id = (int)seen_before.info.posix_event_id;
+
+			ck_assert_msg(id != POSIX_TRACE_STOP || last != POSIX_TRACE_STOP,
+				      "two STOPs in a log of %zu bytes, death at step %llu", size,
+				      (unsigned long long)fatal);
+			if (id == POSIX_TRACE_START || id == POSIX_TRACE_STOP || id == (int)type)
+				last = id;
+		}
+		ok(posix_trace_close(stream));
+	}
+}
+END_TEST
+
 /* How many of the cases a test tries. */
 static int nr_rounds(int whole, int sample, int sanitized)
 {
@@ -1933,6 +1994,14 @@ static TCase *left_cases(void)
 	return tcase;
 }
 
+static TCase *full_cases(void)
+{
+	TCase *tcase = tcase_create("full");
+
+	tcase_add_loop_test(tcase, recover_of_a_full_stream_with_a_full_log_ends_in_one_stop, 0, 3);
+	return tcase;
+}
+
 static TCase *crash_cases(void)
 {
 	TCase *tcase = tcase_create("crash");
@@ -1944,7 +2013,7 @@ static TCase *crash_cases(void)
 
 static int run_all(void)
 {
-	TCase *tcases[] = {death_cases(), caller_cases(), left_cases(), crash_cases()};
+	TCase *tcases[] = {death_cases(), caller_cases(), left_cases(), full_cases(), crash_cases()};
 	Suite *suite = suite_create("recover");
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(tcases); i++) {
