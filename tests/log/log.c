@@ -539,7 +539,7 @@ END_TEST
 START_TEST(log_of_bounded_size_may_have_several_volumes)
 {
 	struct contents contents;
-	uint64_t n = is_sanitized() ? 1300000 : 2000000;
+	uint64_t n = 2000000;
 
 	world.length = no_length;
 	new_log(policies[_i], UINT64_C(1100000) * SLOT_BYTES, 256);
