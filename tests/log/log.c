@@ -1313,6 +1313,9 @@ START_TEST(log_commits_the_checkpoint_that_it_is_given)
 	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
 	expect_checkpoint(44);
 	px_checkpoint_file_remove(checkpoint_file);
+	state.checkpoint = NULL;
+	for (size_t i = 0; i < PX_ARRAY_SIZE(given); i++)
+		free(given[i]);
 }
 END_TEST
 
