@@ -10,6 +10,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pty.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>

@@ -70,7 +70,6 @@ extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 void px_hook_prepare(void);
 
 /* The real functions of wrappers that record nothing (process.c).  NULL: the C library has no such function. */
-extern void *px_hook_real_vfork __attribute__((visibility("hidden")));
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 

@@ -16,7 +16,7 @@
 
 struct px_real px_real;
 uint32_t px_hook_groups;
-void *px_hook_real_vfork, *px_hook_real_clone;
+void *px_hook_real_clone;
 __thread uint32_t px_hook_nr_unsampled
 	PX_TLS; /* the definition does not inherit the TLS model, so repeat it */
 __thread bool px_hook_is_preparing PX_TLS;
@@ -143,7 +143,6 @@ void px_hook_prepare(void)
 		/* dlsym() may call px_hook_prepare() again. */
 		__asm__ __volatile__("" : : : "memory");
 	}
-	px_write_once(&px_hook_real_vfork, find_real("vfork"));
 	px_write_once(&px_hook_real_clone, find_real("clone"));
 	dlerror(); /* the program must not see errors of our lookups */
 	px_store_release(&is_prepared, 1);

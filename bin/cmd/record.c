@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/record_options.h"
+#include "live/children.h"
 #include "live/logname.h"
 #include "live/namer.h"
 #include "live/preload.h"
@@ -47,6 +48,7 @@ struct recording {
 	int check_ms; /* time to the next check of the target */
 	int64_t check_ns;
 	unsigned int nr_snapshots; /* at signals */
+	bool others_go_on;   /* at the end, other processes than the target are still traced */
 	bool was_inspected;  /* the tool has read the loaded modules of the target */
 	struct namer *namer; /* the namer finds names for the objects of calls */
 };
@@ -289,15 +291,40 @@ static void wait_for_end(struct recording *recording)
 	progress_end();
 }
 
+/* With --wait-all, the recording goes on until no process records into it, or until a signal ends it. */
+static void wait_for_others(struct recording *recording)
+{
+	struct pollfd watched = {.fd = recording->signals, .events = POLLIN};
+	bool is_sent, goes_on = recording->options->waits_for_all && recording->has_ended;
+
+	while (goes_on && children_go_on()) {
+		show_progress(recording);
+		poll(&watched, 1, ROUND_MS);
+		while (goes_on && (watched.revents & POLLIN)) {
+			int number = session_next_signal(recording->signals, &is_sent);
+
+			if (number == 0)
+				break;
+			if (recording->options->is_flight && number == recording->options->snapshot_signal)
+				take_numbered_snapshot(recording);
+			else if (number != SIGCHLD)
+				goes_on = false;
+		}
+	}
+	progress_end();
+}
+
 /* The end. */
 
 /*
- * Report what TraceX does not show of the log.  Return true if the log has an event that is not a system event.  Store
+ * Report what TraceX does not show of the log.  Return true if the log has an event that is no system event, and
+ * not only says that a process begins or ends.  Store
  * the number of its events.
  */
-static bool report_log(const struct record_options *options, const char *path,
+static bool report_log(const struct recording *recording, const char *path,
 		       unsigned long long *nr_events)
 {
+	const struct record_options *options = recording->options;
 	struct source *source = source_open(path, 0);
 	trace_event_set_t system;
 	struct event event;
@@ -313,8 +340,13 @@ static bool report_log(const struct record_options *options, const char *path,
 		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
 			"files with all events for TraceX",
 			path, source->file.nr_volumes, path);
-	while (source && is_system && source_next(source, &event))
+	while (source && is_system && source_next(source, &event)) {
 		posix_trace_eventset_ismember(event.type, &system, &is_system);
+		is_system |= event.row && event.row == calltable_find("txtrace_process_start");
+		is_system |= event.row && event.row == calltable_find("txtrace_process_end");
+	}
+	if (source && options->control.inherits)
+		children_report(source, recording->others_go_on);
 	source_close(source);
 	return !is_system;
 }
@@ -394,7 +426,7 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = take_snapshot(recording, &file);
 	end_stream(recording);
-	if (is_written && !report_log(recording->options, file.path, &nr_events))
+	if (is_written && !report_log(recording, file.path, &nr_events))
 		report_nothing_recorded(recording);
 	return is_written;
 }
@@ -416,7 +448,7 @@ static bool finish_log(struct recording *recording)
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	has_events = report_log(recording->options, recording->path, &nr_events);
+	has_events = report_log(recording, recording->path, &nr_events);
 	report_result(recording, nr_events, &loss);
 	report_remedy(recording, &loss);
 	if (error)
@@ -430,6 +462,8 @@ static bool finish_log(struct recording *recording)
 
 static bool finish(struct recording *recording)
 {
+	recording->others_go_on = recording->has_ended && recording->options->control.inherits &&
+				  children_go_on();
 	return recording->options->is_flight ? finish_flight(recording) : finish_log(recording);
 }
 
@@ -453,6 +487,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 	if (!target_is_traceable(&recording.target))
 		target_explain_waiting(&recording.target);
 	wait_for_end(&recording);
+	wait_for_others(&recording);
 	is_whole = finish(&recording);
 	close(recording.process);
 	return is_whole ? EXIT_FINE : EXIT_TOOL;
@@ -531,6 +566,7 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	}
 	session_keep_log(&recording->aside);
 	wait_for_end(recording);
+	wait_for_others(recording);
 	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
 }
 

@@ -24,7 +24,8 @@ enum {
 	OPTION_EVENTS,
 	OPTION_CHILDREN,
 	OPTION_FLIGHT,
-	OPTION_SIGNAL
+	OPTION_SIGNAL,
+	OPTION_WAIT_ALL
 };
 
 const struct option_row record_option_rows[] = {
@@ -32,6 +33,7 @@ const struct option_row record_option_rows[] = {
 	OPTION_ROW_FORCE,
 	{'p', "pid", "PID", "trace this process until it ends, or until Ctrl-C"},
 	SESSION_ROW_INHERIT,
+	{OPTION_WAIT_ALL, "wait-all", NULL, "with --inherit: go on until the last traced process ends"},
 	{OPTION_PRELOAD, "preload", NULL,
 	 "record the calls of a program that does not use posixtrace"},
 	{OPTION_EVENTS, "events", "GROUPS",
@@ -184,6 +186,8 @@ static bool read_option(struct record_options *options, int code)
 		return options->overwrites = true;
 	case OPTION_INHERIT:
 		return options->control.inherits = true;
+	case OPTION_WAIT_ALL:
+		return options->waits_for_all = true;
 	case OPTION_FLIGHT:
 		options->is_flight = true;
 		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);
@@ -236,6 +240,10 @@ bool record_options_read(struct record_options *options, int argc, char **argv)
 	}
 	if (options->control.pid == 0)
 		options->command = argv + optind;
+	if (options->waits_for_all && !options->control.inherits) {
+		message("--wait-all needs --inherit");
+		return false;
+	}
 	if (!settle_flight(options) || !settle_preload(options))
 		return false;
 	if (options->control.largest_size > 0 &&

@@ -21,6 +21,7 @@ struct record_options {
 	int snapshot_signal; /* 0: not given */
 	char **command; /* NULL if the tool traces a running process */
 	bool preloads;
+	bool waits_for_all; /* --wait-all */
 	struct preload_options preload;
 	char object[PATH_MAX]; /* path of the preloaded object */
 	struct preload_program program;

@@ -257,6 +257,23 @@ bool target_has_object(pid_t pid, const char *object)
 	return has;
 }
 
+bool target_maps(pid_t pid, const char *path)
+{
+	FILE *maps = open_of(pid, "maps");
+	char line[LINE_BYTES];
+	bool has = false;
+
+	while (maps && !has && fgets(line, sizeof(line), maps)) {
+		const char *mapped = strchr(line, '/');
+
+		line[strcspn(line, "\n")] = '\0';
+		has = mapped && strcmp(mapped, path) == 0;
+	}
+	if (maps)
+		fclose(maps);
+	return has;
+}
+
 bool target_has_stream(pid_t pid)
 {
 	FILE *maps = open_of(pid, "maps");

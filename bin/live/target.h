@@ -39,6 +39,9 @@ const char *target_registry(uid_t uid);
 /* Return true if the process maps a file of this name. */
 bool target_has_object(pid_t pid, const char *object);
 
+/* Return true if the process maps the file with this path. */
+bool target_maps(pid_t pid, const char *path);
+
 /* Return true if a process that executes the file gets rights that the caller does not have. */
 bool target_gives_rights(const char *path);
 

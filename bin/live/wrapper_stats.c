@@ -98,7 +98,7 @@ void wrapper_stats_report(const struct source *source)
 
 static bool starts_child(const struct txtrace_wrapper *wrapper)
 {
-	static const char *const calls[] = {"fork", "posix_spawn", "system", "popen"};
+	static const char *const calls[] = {"fork", "vfork", "daemon", "posix_spawn", "system", "popen"};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(wrapper->call, calls[i]) == 0)
@@ -106,14 +106,28 @@ static bool starts_child(const struct txtrace_wrapper *wrapper)
 	return false;
 }
 
-void wrapper_stats_report_children(const struct source *source)
+/* Count the calls that start a child, and with `executes` also those that execute a program. */
+static unsigned long long count_starts(const struct source *source, bool executes)
 {
 	struct txtrace_wrapper wrapper;
 	unsigned long long nr = 0;
 
 	txtrace_rewind_wrappers(source->trace);
 	while (next(source, &wrapper))
-		nr += starts_child(&wrapper) ? wrapper.calls : 0;
+		if (starts_child(&wrapper) || (executes && strcmp(wrapper.call, "execve") == 0))
+			nr += wrapper.calls;
+	return nr;
+}
+
+bool wrapper_stats_has_processes(const struct source *source)
+{
+	return count_starts(source, true) > 0;
+}
+
+void wrapper_stats_report_children(const struct source *source)
+{
+	unsigned long long nr = count_starts(source, false);
+
 	if (nr > 0)
 		message("%s: no child process was traced, but the calls of the program that start "
 			"one are %llu; "

@@ -18,6 +18,9 @@ void wrapper_stats_fields(struct fields *fields, const struct source *source);
  */
 void wrapper_stats_report(const struct source *source);
 
+/* Return true if the program has started children or executed programs. */
+bool wrapper_stats_has_processes(const struct source *source);
+
 /*
  * Print a message if a preloaded program started child processes.  Call this for a log that has no event of a child:
  * then only the parent was traced.

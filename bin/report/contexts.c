@@ -43,7 +43,6 @@ static struct context *make(struct contexts *contexts, unsigned int context)
 	ctx->name = must(strdup(name_of(contexts, context, unknown)));
 	if (ctx->is_thread && object && object->type == OBJECT_THREAD)
 		ctx->object = object;
-	ctx->pid = ctx->object ? ctx->object->pid : 0;
 	ctx->priority = ctx->first_priority = -1;
 	ctx->named_priority = ctx->first_named_priority = -1;
 	ctx->ahead_first = ctx->ahead_last = NEVER;

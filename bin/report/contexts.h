@@ -23,7 +23,7 @@ struct context {
 	bool is_thread;
 	char *name;			     /* no other context has this name */
 	const struct txtrace_object *object; /* NULL if the trace has no object for the context */
-	pid_t pid;			     /* 0 means unknown */
+	size_t process;			     /* the process of its last event (processes.h), if it has events */
 
 	/* These members are for the reports. */
 	int64_t time;

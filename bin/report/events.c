@@ -101,33 +101,33 @@ static void find_range(struct report_events *events)
 bool report_events_next(struct report_events *events, struct report_event *event)
 {
 	struct source *source = events->source;
-	struct event raw;
+	const struct event *raw = &events->raw;
 
-	if (!calls_next(source, &raw))
+	if (!calls_next(source, &events->raw))
 		return false;
 	if (events->nr_read++ == 0)
 		find_range(events);
-	event->at = at_of(source, raw.time_ns - source->first_ns);
+	event->at = at_of(source, raw->time_ns - source->first_ns);
 	if (event->at > events->last)
 		events->last = event->at;
-	event->number = raw.number;
-	event->context = event->next = raw.context;
-	event->ctx = contexts_get(events->contexts, raw.context);
-	event->interrupted = raw.interrupted;
-	event->native = event_native(&raw);
-	event->type = raw.type;
-	event->priority = raw.priority;
-	event->cpu = raw.cpu;
-	event->pid = raw.pid;
+	event->number = raw->number;
+	event->context = event->next = raw->context;
+	event->ctx = contexts_get(events->contexts, raw->context);
+	event->interrupted = raw->interrupted;
+	event->native = event_native(raw);
+	event->type = raw->type;
+	event->priority = raw->priority;
+	event->cpu = raw->cpu;
+	event->pid = raw->pid;
 	for (int i = 0; i < 4; i++)
-		event->word[i] = event_word(&raw, i);
-	event->passes = filter_takes(events->selection->filter, source, &raw);
-	event->counts = event->passes && raw.time_ns >= events->from && raw.time_ns < events->to;
-	event->is_made = raw.is_made;
-	event->is_over = raw.is_over;
+		event->word[i] = event_word(raw, i);
+	event->passes = filter_takes(events->selection->filter, source, raw);
+	event->counts = event->passes && raw->time_ns >= events->from && raw->time_ns < events->to;
+	event->is_made = raw->is_made;
+	event->is_over = raw->is_over;
 	event->owner = event->given = 0;
 	if (events->waits.source)
-		find_owner(events, &raw, event);
+		find_owner(events, raw, event);
 	return true;
 }
 

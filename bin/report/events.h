@@ -42,6 +42,7 @@ struct report_events {
 	int64_t from, to;	  /* the range, in the same clock as the times of events */
 	int64_t begin, end, last; /* the range and the latest event, in the unit of `at` */
 	uint64_t nr_read;
+	struct event raw; /* the event that was read last */
 
 	/* The model is used only after report_events_track_mutexes().  Before that, waits.source is NULL. */
 	struct waits waits;

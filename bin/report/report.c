@@ -61,8 +61,10 @@ static void gather_buffer(struct report *report)
 static void gather_log(struct report *report)
 {
 	struct report_event event;
+	size_t process;
 
 	calls_expand(report->source);
+	processes_init(&report->processes, report->source);
 	report_events_track_mutexes(&report->events);
 	report->inversions = inversions_new(&report->contexts);
 	while (report_events_next(&report->events, &event)) {
@@ -76,13 +78,15 @@ static void gather_log(struct report *report)
 		if (event.is_made)
 			continue;
 		report->nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
-		if (event.pid == 0)
+		process = processes_event(&report->processes, &report->events.raw);
+		if (process == NO_PROCESS)
 			continue;
-		event.ctx->pid = event.pid;
+		event.ctx->process = process;
 		/* Events without a thread have one context, but may be of several processes. */
-		counts_get(&report->of_processes, event.ctx, (unsigned int)event.pid)->count +=
+		counts_get(&report->of_processes, event.ctx, (unsigned int)process)->count +=
 			event.counts;
 	}
+	processes_end(&report->processes);
 }
 
 void report_gather(struct report *report, struct source *source, const struct selection *selection)
@@ -108,6 +112,7 @@ void report_free(struct report *report)
 	counts_free(&report->services);
 	counts_free(&report->on_cpus);
 	counts_free(&report->of_processes);
+	processes_free(&report->processes);
 	inversions_free(report->inversions);
 	report_events_free(&report->events);
 	contexts_free(&report->contexts);

@@ -12,6 +12,7 @@
 #include "report/cpus.h"
 #include "report/events.h"
 #include "report/inversions.h"
+#include "report/processes.h"
 #include "report/statistics.h"
 
 enum report_kind {
@@ -35,7 +36,8 @@ struct report {
 	struct counts counts;
 	struct count_map services; /* counts for each context and event type */
 	struct count_map on_cpus;  /* counts for each context and CPU */
-	struct count_map of_processes; /* counts for each context and process */
+	struct count_map of_processes; /* counts for each context and index of a process */
+	struct processes processes;
 	struct cpus cpus;
 	uint64_t nr_gaps; /* number of OVERFLOW events */
 };
@@ -57,7 +59,7 @@ void report_print_processes(const struct report *report, struct table *table);
 
 /* Return true if any event has a stack pointer. */
 bool report_has_stacks(const struct report *report);
-/* Return the number of processes with events. */
+/* Return the number of processes that the trace names. */
 size_t report_count_processes(const struct report *report);
 
 #endif

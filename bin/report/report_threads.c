@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "report/report.h"
+#include "trace/wait_status.h"
 
 /* Execution Profile. */
 
@@ -319,77 +320,123 @@ void report_print_cpus(const struct report *report, struct table *table)
 
 /* Processes. */
 
-struct process {
-	pid_t pid;
+struct process_sum {
 	uint64_t nr_threads, nr_events;
 	int64_t time;
 };
 
-static int compare_pids(const void *a, const void *b)
-{
-	const struct process *left = a, *right = b;
-
-	return left->pid < right->pid ? -1 : left->pid > right->pid;
-}
-
-/* Return the processes with events, sorted by pid.  The caller frees the list. */
-static struct process *find_processes(const struct report *report, size_t *nr)
+/* Return the sums of each process.  The caller frees the list. */
+static struct process_sum *sum_processes(const struct report *report)
 {
 	const struct count_map *counts = &report->of_processes;
-	struct process *list = must(calloc(counts->nr_pairs + 1, sizeof(*list)));
-	size_t n = 0, nr_pairs = 0;
+	struct process_sum *sums = must(calloc(report->processes.nr + 1, sizeof(*sums)));
 
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		const struct pair *pair = counts->pair[i];
-		const struct context *ctx = pair->ctx;
-		pid_t pid = (pid_t)pair->number;
-		bool is_thread = ctx->context != CONTEXT_IDLE;
+		struct process_sum *sum = &sums[pair->number];
+		bool is_thread = pair->ctx->context != CONTEXT_IDLE;
 
-		if (pair->count > 0)
-			list[nr_pairs++] =
-				(struct process){pid, is_thread, pair->count,
-						 is_thread && ctx->pid == pid ? ctx->time : 0};
+		if (pair->count == 0)
+			continue;
+		sum->nr_threads += is_thread;
+		sum->nr_events += pair->count;
+		if (is_thread && pair->ctx->process == pair->number)
+			units_add(&sum->time, pair->ctx->time);
 	}
-	qsort(list, nr_pairs, sizeof(*list), compare_pids);
-	for (size_t i = 0; i < nr_pairs; i++) {
-		if (n > 0 && list[n - 1].pid == list[i].pid) {
-			list[n - 1].nr_threads += list[i].nr_threads;
-			list[n - 1].nr_events += list[i].nr_events;
-			units_add(&list[n - 1].time, list[i].time);
-		} else {
-			list[n++] = list[i];
-		}
-	}
-	*nr = n;
-	return list;
+	return sums;
 }
 
 size_t report_count_processes(const struct report *report)
 {
-	size_t nr;
-
-	free(find_processes(report, &nr));
-	return nr;
+	return report->processes.nr;
 }
+
+static void put_string(struct table *table, const char *string)
+{
+	if (string)
+		table_string(table, string);
+	else
+		table_unknown(table);
+}
+
+static void put_status(struct table *table, const struct process *process)
+{
+	char status[64];
+
+	if (process->has_status)
+		wait_status_text(process->status, status, sizeof(status));
+	put_string(table, process->has_status ? status : NULL);
+}
+
+/* In text, the command is indented, and a process without a command of its own has its name in brackets. */
+static void put_command_text(struct table *table, const struct process *process, unsigned int depth)
+{
+	const char *command = process->untraced ?: process->command ?: process->name ?: "?";
+	bool is_bracketed = !process->untraced && !process->command && process->name;
+	bool is_traced = process->has_events && !process->untraced;
+	char *text;
+
+	if (asprintf(&text, "%*s%s%s%s%s", 2 * (int)(depth < 40 ? depth : 40), "",
+		     is_bracketed ? "[" : "", command, is_bracketed ? "]" : "",
+		     is_traced ? "" : " (not traced)") < 0)
+		text = NULL;
+	table_string(table, must(text));
+	free(text);
+}
+
+static void put_command_data(struct table *table, const struct process *process)
+{
+	put_string(table, process->name);
+	put_string(table, process->command);
+	put_string(table, process->untraced);
+	table_string(table, process->has_events ? "yes" : "no");
+}
+
+static void put_process(const struct report *report, struct table *table, size_t i,
+			unsigned int depth, const struct process_sum *sum)
+{
+	const struct process *process = &report->processes.process[i];
+
+	table_number(table, (uint64_t)process->pid);
+	if (process->parent_pid > 0)
+		table_number(table, (uint64_t)process->parent_pid);
+	else
+		table_unknown(table);
+	table_number(table, sum->nr_threads);
+	table_number(table, sum->nr_events);
+	table_seconds(table, report_events_ns(&report->events, sum->time));
+	table_percent(table, (double)sum->time, (double)report_events_duration(&report->events));
+	put_status(table, process);
+	if (table->format == FORMAT_TEXT)
+		put_command_text(table, process, depth);
+	else
+		put_command_data(table, process);
+}
+
+#define PROCESS_COLUMNS                                                                            \
+	{"PID", "pid", true}, {"Parent", "parent", true}, {"Threads", "threads", true},            \
+		{"Events", "events", true}, {"Time/s", "time_s", true},                            \
+		{"Percent", "percent", true}, {"Status", "status", false}
 
 void report_print_processes(const struct report *report, struct table *table)
 {
-	static const struct column columns[] = {
-		{"PID", "pid", true},	      {"Threads", "threads", true},
-		{"Events", "events", true},   {"Time/s", "time_s", true},
-		{"Percent", "percent", true}, {0}};
-	size_t nr;
-	struct process *list = find_processes(report, &nr);
+	static const struct column of_text[] = {PROCESS_COLUMNS, {"Command", "command", false}, {0}};
+	static const struct column of_data[] = {PROCESS_COLUMNS,
+						{"Name", "name", false},
+						{"Command", "command", false},
+						{"Not traced", "untraced", false},
+						{"Traced", "traced", false},
+						{0}};
+	struct process_sum *sums = sum_processes(report);
+	unsigned int *depth;
+	size_t *order = processes_order(&report->processes, &depth);
 
-	table_begin(table, "Processes", "processes", columns, 1);
-	for (size_t i = 0; i < nr; i++) {
-		table_number(table, (uint64_t)list[i].pid);
-		table_number(table, list[i].nr_threads);
-		table_number(table, list[i].nr_events);
-		table_seconds(table, report_events_ns(&report->events, list[i].time));
-		table_percent(table, (double)list[i].time,
-			      (double)report_events_duration(&report->events));
-	}
+	table_begin(table, "Processes", "processes",
+		    table->format == FORMAT_TEXT ? of_text : of_data, 1);
+	for (size_t i = 0; i < report->processes.nr; i++)
+		put_process(report, table, order[i], depth[i], &sums[order[i]]);
 	table_end(table);
-	free(list);
+	free(order);
+	free(depth);
+	free(sums);
 }

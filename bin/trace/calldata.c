@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "trace/wait_status.h"
+
 /*
  * In a live stream only the name of an event type identifies a call.  The program may have an event type of its own
  * with the same name.  So check the size too.
@@ -124,6 +126,11 @@ static void show_address(struct call_field *field, const unsigned char *data, si
 		snprintf(field->text, sizeof(field->text), "family %u", address.any.sa_family);
 }
 
+static void show_status(struct call_field *field)
+{
+	wait_status_text((int)field->value, field->text, sizeof(field->text));
+}
+
 /* A text ends at a null or at the end of the data. */
 static void show_text(struct call_field *field, const unsigned char *data, size_t size)
 {
@@ -145,7 +152,9 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 		show_address(field, data, bytes);
 	else
 		field->value = value_of(data, bytes, strchr("dqec", field->kind) != NULL);
-	if (field->kind != 's' && field->kind != 'a')
+	if (field->kind == 'w')
+		show_status(field);
+	else if (field->kind != 's' && field->kind != 'a')
 		show_number(field);
 }
 

@@ -27,15 +27,15 @@ static int open_proc(uint32_t pid, const char *name)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Read /proc/<pid>/stat without stdio, allocation or cancellation points. */
-static bool read_stat(uint32_t pid, char text[STAT_BYTES])
+/* Read a file of the process without stdio, allocation or cancellation points.  The text gets a null. */
+static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 {
 	int saved_errno = errno;
-	int fd = open_proc(pid, "/stat");
+	int fd = open_proc(pid, name);
 	ssize_t got = -1;
 
 	if (fd >= 0) {
-		got = syscall(SYS_read, fd, text, STAT_BYTES - 1);
+		got = syscall(SYS_read, fd, text, size - 1);
 		syscall(SYS_close, fd);
 	}
 	errno = saved_errno;
@@ -43,6 +43,25 @@ static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 		return false;
 	text[got] = '\0';
 	return true;
+}
+
+static bool read_stat(uint32_t pid, char text[STAT_BYTES])
+{
+	return read_file(pid, "/stat", text, STAT_BYTES);
+}
+
+size_t px_procfs_title(uint32_t pid, char *title, size_t size)
+{
+	size_t length, first;
+
+	if (!read_file(pid, "/cmdline", title, size))
+		return 0;
+	length = strlen(title);
+	while (length > 0 && title[length - 1] == ' ')
+		length--;
+	title[length] = '\0';
+	first = strcspn(title, " ");
+	return first > 0 && first < length && !memchr(title, '/', first) ? length : 0;
 }
 
 /*

@@ -84,6 +84,12 @@ bool px_procfs_has_different_threads(void);
 bool px_procfs_parent(uint32_t pid, uint32_t *parent, uint64_t *start);
 
 /*
+ * Read the title that the process has given itself, as setproctitle() does: its first argument, if that has several
+ * words and is no path.  Write at most size - 1 characters and a null.  Return the length, or 0 if there is no title.
+ */
+size_t px_procfs_title(uint32_t pid, char *title, size_t size);
+
+/*
  * Return the number of the pid namespace of this process, or 0 if it is unknown.  The same pid
  * means different processes in different namespaces.
  */

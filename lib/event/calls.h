@@ -26,6 +26,7 @@
  *	t	32 bits, a thread id
  *	h	16 bits
  *	e	16 bits, an error number
+ *	w	32 bits, the status of a child as from wait()
  *	c	16 bits, an error number, shown as the return value of a C11 function
  *	s	text up to the end of the data
  *	a	the address of a socket

@@ -113,6 +113,12 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 int px_log_resume(const struct px_log_left *left, struct px_log **log);
 
 /*
+ * Give the first threads of the processes that have staged events the titles of these processes (px_procfs_title()).
+ * Only the writer of living processes calls this, because a later process can have the same pid.
+ */
+void px_log_take_titles(struct px_log *log);
+
+/*
  * Set the callback that chooses names for the objects of calls; NULL: none.  The caller keeps *namer valid while the
  * log exists.
  */

@@ -45,6 +45,7 @@ struct px_log_context {
 	uint64_t last;
 	/* Number of the chapter that has the current definition of the object; 0: none. */
 	uint64_t chapter;
+	uint64_t title_ns; /* look at the title of the process from this time on, of CLOCK_MONOTONIC */
 	struct px_log_object known;
 };
 

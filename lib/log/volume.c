@@ -85,6 +85,7 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 			*from = context->next;
 	}
 	context->handle = handle;
+	context->title_ns = 0;
 	from = bucket_of(volume, handle);
 	context->next = *from;
 	*from = (uint16_t)(slot + 1);

@@ -56,6 +56,8 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 	struct px_log *log = flush->stream->logging.log;
 	enum px_log_room room;
 
+	if (!flush->gives_up)
+		px_log_take_titles(log);
 	do {
 		int failed = px_log_write(log, state);
 

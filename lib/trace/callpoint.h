@@ -34,7 +34,7 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 11,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 13,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
@@ -46,10 +46,12 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_FUTEX_WAIT,
 	PX_NO_WRAPPER_FUTEX_WAKE,
 	PX_NO_WRAPPER_FUTEX_WAITV,
-	PX_NO_WRAPPER_IO_URING_ENTER
+	PX_NO_WRAPPER_IO_URING_ENTER,
+	PX_NO_WRAPPER_PROCESS_START,
+	PX_NO_WRAPPER_PROCESS_END
 };
 
-_Static_assert(PX_NO_WRAPPER_IO_URING_ENTER < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
+_Static_assert(PX_NO_WRAPPER_PROCESS_END < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
 
 /* Record a call with 16 bytes of data: first and second. */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,

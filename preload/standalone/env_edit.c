@@ -76,3 +76,117 @@ char **px_env_edit_make(char *const *envp, void *room)
 	*next = NULL;
 	return made;
 }
+
+/* Variables that a program left out. */
+
+#define KEPT_MAX 16
+#define KEPT_BYTES 8192
+
+static char kept_text[KEPT_BYTES];
+static char *kept[KEPT_MAX]; /* kept[0] is LD_PRELOAD */
+static size_t nr_kept;
+
+static const char *value_in(char *const *envp, const char *name)
+{
+	for (; envp && *envp; envp++)
+		if (is_variable(*envp, name))
+			return *envp + strlen(name) + 1;
+	return NULL;
+}
+
+/* Return the part of this LD_PRELOAD that is the path of this object, or NULL. */
+static const char *find_us(const char *objects, size_t *length)
+{
+	for (; objects && *objects; objects += *length + (objects[*length] != '\0')) {
+		*length = strcspn(objects, ": ");
+		if (*length > 0 && is_our_object(objects, *length))
+			return objects;
+	}
+	return NULL;
+}
+
+static bool is_same_variable(const char *a, const char *b)
+{
+	size_t length = strcspn(a, "=");
+
+	return strncmp(a, b, length) == 0 && b[length] == '=';
+}
+
+static bool is_listed(char *const *envp, const char *entry)
+{
+	for (; envp && *envp; envp++)
+		if (is_same_variable(entry, *envp))
+			return true;
+	return false;
+}
+
+static bool keep(const char *entry, size_t *used)
+{
+	size_t size = strlen(entry) + 1;
+
+	if (nr_kept == KEPT_MAX || size > KEPT_BYTES - *used)
+		return false;
+	kept[nr_kept++] = memcpy(kept_text + *used, entry, size);
+	*used += size;
+	return true;
+}
+
+void px_env_keep(char *const *envp)
+{
+	const char *objects = value_in(envp, "LD_PRELOAD");
+	size_t length, used = 0;
+	bool fits;
+
+	if (!find_us(objects, &length))
+		return;
+	fits = keep(objects - (sizeof("LD_PRELOAD=") - 1), &used);
+	for (char *const *entry = envp; fits && *entry; entry++)
+		if (strncmp(*entry, "TXTRACE_", 8) == 0)
+			fits = keep(*entry, &used);
+	if (!fits)
+		nr_kept = 0;
+}
+
+size_t px_env_restore_size(char *const *envp)
+{
+	const char *objects = value_in(envp, "LD_PRELOAD");
+	size_t length, nr = 0;
+
+	if (nr_kept == 0 || find_us(objects, &length) || value_in(envp, "TXTRACE_DISABLE"))
+		return 0;
+	while (envp && envp[nr])
+		nr++;
+	return (nr + nr_kept + 1) * sizeof(char *) + strlen(kept[0]) +
+	       (objects ? strlen(objects) : 0) + sizeof("LD_PRELOAD=:");
+}
+
+/* The program has chosen other objects: put this object behind them. */
+static char *join_objects(const char *objects, char *to)
+{
+	size_t length = 0;
+	const char *us = find_us(strchr(kept[0], '=') + 1, &length);
+	char *next = stpcpy(stpcpy(to, "LD_PRELOAD="), objects);
+
+	*next++ = ':';
+	*(char *)mempcpy(next, us, length) = '\0';
+	return to;
+}
+
+char **px_env_restore_make(char *const *envp, void *room)
+{
+	const char *objects = value_in(envp, "LD_PRELOAD");
+	char **made = room, **next = room;
+	size_t nr = 0;
+
+	while (envp && envp[nr])
+		nr++;
+	for (size_t i = 0; i < nr; i++)
+		if (!is_variable(envp[i], "LD_PRELOAD"))
+			*next++ = envp[i];
+	*next++ = objects && *objects ? join_objects(objects, (char *)(made + nr + nr_kept + 1)) : kept[0];
+	for (size_t i = 1; i < nr_kept; i++)
+		if (!is_listed(envp, kept[i]))
+			*next++ = kept[i];
+	*next = NULL;
+	return made;
+}

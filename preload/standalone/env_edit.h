@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An environment that does not preload this object into another program. */
+/* The environment of programs that this process executes: without this object, or with it although the program left it out. */
 #ifndef PX_PRELOAD_STANDALONE_ENV_EDIT_H
 #define PX_PRELOAD_STANDALONE_ENV_EDIT_H
 
@@ -13,5 +13,17 @@
  */
 size_t px_env_edit_size(char *const *envp);
 char **px_env_edit_make(char *const *envp, void *room);
+
+/* Remember the variables of this environment that the object needs.  A constructor calls this. */
+void px_env_keep(char *const *envp);
+
+/*
+ * A program such as `env -i` may execute another one with an environment that lacks this object.
+ * px_env_restore_make() copies envp into `room`, which has px_env_restore_size() bytes, and adds the kept variables that
+ * envp lacks.  px_env_restore_size() returns 0 if there is nothing to add: envp has this object or TXTRACE_DISABLE, or
+ * nothing was kept.  Async-signal-safe, even in a child of vfork().
+ */
+size_t px_env_restore_size(char *const *envp);
+char **px_env_restore_make(char *const *envp, void *room);
 
 #endif

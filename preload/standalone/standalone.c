@@ -352,6 +352,7 @@ static void trace(void)
 		px_store_release(&px_hook_groups, (uint32_t)PX_GROUP_READY);
 		return;
 	}
+	px_env_keep(environ);
 	if (events)
 		px_store_release(&px_hook_groups, px_env_events(events) | PX_GROUP_READY);
 	if (size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes.  vfork() is not recorded: it returns twice, so a wrapper cannot record its end.  The wrapper remembers the
- * call (trace/thread.h) and then jumps to the real function.  If the child executes a program, the wrapper of exec
+ * Processes.  vfork() returns twice, so a wrapper cannot record its end.  The wrapper records the call before it is made,
+ * remembers it (trace/thread.h) and then jumps to the real function.  If the child executes a program, the wrapper of exec
  * edits the environment as usual (standalone/env_edit.h), but does not record the exec.  The child may make other calls
  * before its exec, such as calls on descriptors.  Their wrappers record them as calls of the parent, because the child
  * uses the parent's memory.  To distinguish such calls, each wrapper would need another system call.
@@ -21,6 +21,7 @@
 #include "standalone/standalone.h"
 #include "trace/inside.h"
 #include "wrap/descriptor.h"
+#include "wrap/process.h"
 #include "wrap/text_arg.h"
 
 /* Look up the real function if it is not known yet.  Some wrappers need it even while the process is not traced. */
@@ -58,39 +59,104 @@ static void record(struct px_site site, uint32_t flags, int fd, const char *text
 
 /* Children. */
 
-PX_WRAP pid_t fork(void)
+static pid_t own_pid(void)
 {
-	struct px_site site = PX_SITE(fork, fork);
+	return px_is_confined() ? 0 : (pid_t)syscall(SYS_getpid);
+}
+
+/* The child has its own log now, or none. */
+static void begin_child(pid_t parent)
+{
+	px_standalone_after_fork();
+	px_process_record_start(parent, NULL);
+}
+
+/* fork(), or forkpty() with the arguments of `pty`. */
+struct pty_arguments {
+	int *fd;
+	char *name;
+	const struct termios *modes;
+	const struct winsize *size;
+};
+
+PX_INLINE pid_t really_fork(const struct pty_arguments *pty)
+{
+	return pty ? px_real.forkpty(pty->fd, pty->name, pty->modes, pty->size) : px_real.fork();
+}
+
+PX_INLINE pid_t fork_recorded(struct px_site site, const struct pty_arguments *pty)
+{
 	struct px_hook_sample sample;
+	pid_t parent = own_pid();
 	pid_t pid;
 
-	ENSURE_REAL(fork);
 	if (PX_NOT_TRACED(process)) {
-		pid = px_real.fork();
+		pid = really_fork(pty);
 		if (pid == 0)
-			px_standalone_after_fork();
+			begin_child(parent);
 		return pid;
 	}
 	sample = px_hook_begin();
-	pid = PX_REAL(&sample, px_real.fork());
+	pid = PX_REAL(&sample, really_fork(pty));
 	if (pid == 0)
-		px_standalone_after_fork();
+		begin_child(parent);
 	px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, result_of(pid));
 	if (pid != 0)
 		px_hook_end(&sample, site.wrapper);
 	return pid;
 }
 
+PX_WRAP pid_t fork(void)
+{
+	ENSURE_REAL(fork);
+	return fork_recorded(PX_SITE(fork, fork), NULL);
+}
+
+PX_WRAP int forkpty(int *fd, char *name, const struct termios *modes, const struct winsize *size)
+{
+	const struct pty_arguments pty = {fd, name, modes, size};
+
+	ENSURE_REAL(forkpty);
+	return fork_recorded(PX_SITE(forkpty, fork), &pty);
+}
+
+/*
+ * The C library makes the child itself, and ends the parent with its own _exit().  So record the call before it is made.
+ * In the child, it can still fail.
+ */
+PX_WRAP int daemon(int no_chdir, int no_close)
+{
+	struct px_site site = PX_SITE(daemon, daemon);
+	bool is_recorded = !PX_NOT_TRACED(process);
+	pid_t parent = own_pid();
+	int result;
+
+	ENSURE_REAL(daemon);
+	if (is_recorded)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, no_chdir, (uint32_t)no_close, 0);
+	result = px_real.daemon(no_chdir, no_close);
+	if (result == 0 || own_pid() != parent)
+		begin_child(parent);
+	if (is_recorded && result != 0)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, no_chdir, (uint32_t)no_close,
+				  result_of(result));
+	return result;
+}
+
 #ifdef __x86_64__ /* only on x86-64 does the library need these wrappers */
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
 /* Return the real vfork(), or fork() if there is none. */
-USED_BY_ASM void *px_process_before_vfork(void);
-void *px_process_before_vfork(void)
+USED_BY_ASM void *px_process_before_vfork(void *caller);
+void *px_process_before_vfork(void *caller)
 {
+	const struct px_site site = {PX_WRAPPER_vfork, PX_CALL_vfork, caller};
+
 	ENSURE_REAL(fork);
+	if (!PX_NOT_TRACED(process))
+		px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, 0);
 	px_thread_doubt_area();
-	return px_hook_real_vfork ? px_hook_real_vfork : (void *)px_real.fork;
+	return px_real.vfork ? (void *)px_real.vfork : (void *)px_real.fork;
 }
 
 /*
@@ -120,6 +186,7 @@ PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
 	__asm__("subq $8, %rsp\n\t"
 		".cfi_adjust_cfa_offset 8\n\t"
+		"movq 8(%rsp), %rdi\n\t"
 		"call px_process_before_vfork\n\t"
 		"addq $8, %rsp\n\t"
 		".cfi_adjust_cfa_offset -8\n\t"
@@ -192,16 +259,44 @@ static bool image_refuses(const char *path, bool searches)
 	return readable_or_null(path) && px_exec_image_refuses_found(path);
 }
 
+/* What to do with the environment of a program. */
+struct env_change {
+	bool leaves_out; /* leave out this object */
+	bool restores;	 /* add what the program left out */
+	size_t size;	 /* bytes of the new environment, at least 1 */
+};
+
+static struct env_change change_env(char *const *envp, bool leaves_out)
+{
+	struct env_change change = {.size = 1};
+
+	if (!px_probe_can_read(envp, sizeof(*envp)))
+		return change;
+	change.leaves_out = leaves_out;
+	if (leaves_out)
+		change.size = px_env_edit_size(envp);
+	else
+		change.size = px_env_restore_size(envp);
+	change.restores = !leaves_out && change.size > 0;
+	change.size += change.size == 0;
+	return change;
+}
+
+static char *const *changed_env(const struct env_change *change, char *const *envp, void *room)
+{
+	if (change->leaves_out)
+		return px_env_edit_make(envp, room);
+	return change->restores ? px_env_restore_make(envp, room) : envp;
+}
+
 static int spawn(const struct spawn_request *request, char *const *envp)
 {
 	bool searches = request->site.wrapper == PX_WRAPPER_posix_spawnp;
-	bool leaves_out = (px_standalone_leaves_out(true) ||
-			   image_refuses(request->path, searches)) &&
-			  px_probe_can_read(envp, sizeof(*envp));
-	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
-	void *room = __builtin_alloca(size);
+	struct env_change change = change_env(envp, px_standalone_leaves_out(true) ||
+							     image_refuses(request->path, searches));
+	void *room = __builtin_alloca(change.size);
 
-	return spawn_recorded(request, leaves_out ? px_env_edit_make(envp, room) : envp);
+	return spawn_recorded(request, changed_env(&change, envp, room));
 }
 
 PX_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -316,16 +411,14 @@ static bool cannot_load_us(const struct image *image)
 
 static int execute(const struct image *image, char *const *envp)
 {
-	bool leaves_out = (px_standalone_leaves_out(false) || cannot_load_us(image)) &&
-			  px_probe_can_read(envp, sizeof(*envp));
-	size_t size = leaves_out ? px_env_edit_size(envp) : 1;
-	void *room = __builtin_alloca(size);
+	struct env_change change =
+		change_env(envp, px_standalone_leaves_out(false) || cannot_load_us(image));
+	void *room = __builtin_alloca(change.size);
 	bool is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
 	int result;
 
 	ENSURE_REAL(execve);
-	if (leaves_out)
-		envp = px_env_edit_make(envp, room);
+	envp = changed_env(&change, envp, room);
 	if (is_recorded)
 		record(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
 	result = really_execute(image, envp);
@@ -438,10 +531,22 @@ PX_WRAP int execle(const char *path, const char *first, ...)
 struct wait_request {
 	struct px_site site;
 	pid_t pid;
-	int *status;
+	int *status; /* not NULL: the event shows the status too */
 	int options;
 	struct rusage *usage;
 };
+
+/* The data of a wait that got the status of a child. */
+struct wait_data {
+	union px_call_data data;
+	int32_t child, status;
+};
+
+static void record_wait(struct px_site site, uint32_t flags, const struct wait_data *data)
+{
+	px_hook_record_long(site, flags, data,
+			    data->child > 0 ? sizeof(*data) : sizeof(data->data));
+}
 
 static pid_t really_wait(const struct wait_request *request, int more)
 {
@@ -459,23 +564,28 @@ static pid_t really_wait(const struct wait_request *request, int more)
 static pid_t traced_wait(const struct wait_request *request)
 {
 	struct px_hook_sample sample = px_hook_begin();
+	struct wait_data data = {.data.of_fd = {.fd = request->pid, .value = (uint32_t)request->options}};
 	pid_t result = PX_REAL(&sample, really_wait(request, WNOHANG));
 	bool waits = result == 0 && !(request->options & WNOHANG);
 
 	if (waits) {
-		px_hook_record_fd(request->site, PX_RECORD_BEGINS, request->pid,
-				  (uint32_t)request->options, 0);
+		record_wait(request->site, PX_RECORD_BEGINS, &data);
 		result = PX_REAL(&sample, really_wait(request, 0));
 	}
-	px_hook_record_fd(request->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, request->pid,
-			  (uint32_t)request->options, result_of(result));
+	data.data.of_fd.result = result_of(result);
+	if (result > 0) {
+		data.child = result;
+		data.status = *request->status;
+	}
+	record_wait(request->site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, &data);
 	px_hook_end(&sample, request->site.wrapper);
 	return result;
 }
 
 PX_WRAP pid_t wait(int *status)
 {
-	const struct wait_request request = {PX_SITE(wait, waitpid), -1, status, 0, NULL};
+	int own;
+	const struct wait_request request = {PX_SITE(wait, waitpid), -1, status ?: &own, 0, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait(status);
@@ -484,7 +594,8 @@ PX_WRAP pid_t wait(int *status)
 
 PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 {
-	const struct wait_request request = {PX_SITE(waitpid, waitpid), pid, status, options, NULL};
+	int own;
+	const struct wait_request request = {PX_SITE(waitpid, waitpid), pid, status ?: &own, options, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.waitpid(pid, status, options);
@@ -493,7 +604,8 @@ PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 
 PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
 {
-	const struct wait_request request = {PX_SITE(wait3, waitpid), -1, status, options, usage};
+	int own;
+	const struct wait_request request = {PX_SITE(wait3, waitpid), -1, status ?: &own, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait3(status, options, usage);
@@ -502,27 +614,50 @@ PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
 
 PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	const struct wait_request request = {PX_SITE(wait4, waitpid), pid, status, options, usage};
+	int own;
+	const struct wait_request request = {PX_SITE(wait4, waitpid), pid, status ?: &own, options, usage};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait4(pid, status, options, usage);
 	return traced_wait(&request);
 }
 
+/* Return what wait() stores for this child. */
+static int status_of(const siginfo_t *info)
+{
+	switch (info->si_code) {
+	case CLD_EXITED:
+		return (info->si_status & 0xFF) << 8;
+	case CLD_KILLED:
+		return info->si_status;
+	case CLD_DUMPED:
+		return info->si_status | WCOREFLAG;
+	case CLD_CONTINUED:
+		return 0xFFFF;
+	default:
+		return info->si_status << 8 | 0x7F;
+	}
+}
+
 /* The kernel fills in *info even if no child has changed state, so it is safe to make the call twice. */
 static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	struct px_hook_sample sample = px_hook_begin();
+	struct wait_data data = {.data.of_fd = {.fd = (int)id, .value = (uint32_t)options}};
 	siginfo_t own, *to = info ? info : &own;
 	int result = PX_REAL(&sample, px_real.waitid(type, id, to, options | WNOHANG));
 	bool waits = result == 0 && !(options & WNOHANG) && to->si_pid == 0;
 
 	if (waits) {
-		px_hook_record_fd(site, PX_RECORD_BEGINS, (int)id, (uint32_t)options, 0);
-		result = PX_REAL(&sample, px_real.waitid(type, id, info, options));
+		record_wait(site, PX_RECORD_BEGINS, &data);
+		result = PX_REAL(&sample, px_real.waitid(type, id, to, options));
 	}
-	px_hook_record_fd(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, (int)id,
-			  (uint32_t)options, result_of(result));
+	data.data.of_fd.result = result_of(result);
+	if (result == 0 && to->si_pid > 0) {
+		data.child = to->si_pid;
+		data.status = status_of(to);
+	}
+	record_wait(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, &data);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }

@@ -47,7 +47,7 @@ class Account:
     def __init__(self, path):
         self.calls, self.objects, self.names, self.says, self.longest, self.worked = [], {}, {}, [], {}, {}
         self.ran = {}
-        self.waits_for = {}
+        self.waits_for, self.processes = {}, []
         with open(path, encoding="utf-8") as file:
             for line in file:
                 kind, rest = line.rstrip("\n").split(" ", 1)
@@ -57,6 +57,8 @@ class Account:
                 elif kind == "object":
                     address, name = rest.split()
                     self.objects[int(address, 16)] = name
+                elif kind == "process":
+                    self.processes.append(tuple(rest.split("\t")))
                 elif kind == "waits_for":
                     service, name = rest.split(" ", 1)
                     self.waits_for[service] = name
@@ -384,6 +386,30 @@ def check_says(account, offset, first_ns):
             complain(f"txtrace {command} {'does not say' if is_said else 'says'} {expression}:\n{said}")
 
 
+def check_processes(account):
+    """The tree of processes, and the same tree in text: a process is below its parent, and indented further."""
+    if not account.processes:
+        return
+    rows = json.loads(run("report", "--processes", "--format", "json", log))["processes"]
+    told = {(str(row["pid"]), str(row["parent"]), row["status"], row["command"] or "") for row in rows}
+    for process in set(account.processes) ^ told:
+        complain(f"{'report' if process in told else 'account'} alone has process {process}")
+    if len(rows) != len(told):
+        complain("report has a process twice")
+    above = []
+    lines = run("report", "--processes", log).splitlines()
+    header = next(i for i, line in enumerate(lines) if line.endswith("Command"))
+    column = lines[header].index("Command")
+    for line in lines[header + 1:]:
+        pid, parent, *_ = line.split()
+        depth = len(line[column:]) - len(line[column:].lstrip())
+        while above and above[-1][1] >= depth:
+            above.pop()
+        if above and above[-1][0] != parent:
+            complain(f"process {pid} is below {above[-1][0]}, not its parent {parent}")
+        above.append((pid, depth))
+
+
 def main():
     account, shown = Account(account_path), Shown()
     pairs, offset = check_calls(account, shown)
@@ -395,6 +421,7 @@ def main():
         check_running(account, shown, pairs)
         check_exports(account, pairs, shown)
     check_ran(account)
+    check_processes(account)
     check_longest(account)
     check_says(account, offset, shown.first_ns)
     sys.exit(failed > 0)

@@ -215,6 +215,11 @@ void oracle_says_not(const char *command, const char *format, ...)
 	NOTE_LINE("says_not", command, "\t", format);
 }
 
+void oracle_process(int pid, int parent, const char *status, const char *command)
+{
+	note("process %d\t%d\t%s\t%s\n", pid, parent, status, command);
+}
+
 static void print_thread(struct oracle_thread *thread)
 {
 	int nr = atomic_load(&thread->nr_calls);

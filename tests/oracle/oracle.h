@@ -94,9 +94,13 @@ void oracle_longest(const volatile void *object, int64_t ns);
 void oracle_says(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void oracle_says_not(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A process, as wait() tells of its end: "exit 3" or "SIGKILL".  command is "" if it executed no program. */
+void oracle_process(int pid, int parent, const char *status, const char *command);
+
 /*
  * Print the account with one write():
  *
+ *	process PID<tab>PARENT<tab>STATUS<tab>COMMAND
  *	object ADDRESS NAME
  *	waits_for SERVICE NAME
  *	longest ADDRESS NS

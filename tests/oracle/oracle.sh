@@ -40,6 +40,7 @@ nr_checks=$((nr_checks + 1))
 	complain "a socket of the family AF_UNIX is called something else: $(grep socket said)"
 judge calls
 judge fork_tree --inherit
+judge family --inherit
 judge shared --inherit --size 256K
 # Which events are lost is chance, so this is done several times.
 for size in 16K 64K 64K; do

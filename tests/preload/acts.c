@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <pty.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -504,6 +505,40 @@ static void act_fork(void)
 	say_status("status", status);
 }
 
+static void act_vfork(void)
+{
+	int status = 0;
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(4);
+	say("wait", waitpid(pid, &status, 0) == pid);
+	say_status("status", status);
+}
+
+static void act_forkpty(void)
+{
+	int terminal = -1, status = 0;
+	char text[64] = "";
+	pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+
+	if (pid == 0) {
+		bool has_terminal = isatty(1) == 1;
+
+		_exit(write(1, "hello", 5) == 5 && has_terminal ? 6 : 0);
+	}
+	say("read", (int)read(terminal, text, sizeof(text)));
+	say("wait", waitpid(pid, &status, 0) == pid);
+	say_status("status", status);
+}
+
+/* The parent ends in this call, so only the child comes back. */
+static void act_daemon(void)
+{
+	if (daemon(1, 1) == 0)
+		_exit(getsid(0) == getpid() ? 0 : 1);
+}
+
 /* The failures in this process; what succeeds does not come back. */
 #define ACT_EXEC(name, failing, succeeding)                                                        \
 	static void act_##name(void)                                                               \
@@ -750,7 +785,7 @@ static const struct {
 	/* clang-format off */
 	ACT(pthread_create), ACT(pthread_join), ACT(pthread_tryjoin_np), ACT(pthread_timedjoin_np), ACT(pthread_clockjoin_np),
 	ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill), ACT(pthread_setname_np), ACT(prctl),
-	ACT(pthread_setschedparam), ACT(pthread_setschedprio), ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork),
+	ACT(pthread_setschedparam), ACT(pthread_setschedprio), ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork), ACT(vfork), ACT(forkpty), ACT(daemon),
 	ACT(thrd_create), ACT(thrd_join), ACT(thrd_exit), ACT(thrd_detach),
 	ACT(execve), ACT(execv), ACT(execvp), ACT(execvpe), ACT(execl),
 	ACT(execlp), ACT(execle), ACT(fexecve), ACT(execveat), ACT(posix_spawn),

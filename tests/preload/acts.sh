@@ -75,7 +75,7 @@ accepted()
 
 events()
 {
-	"$tool" print "$1" 2>/dev/null | grep -cw "$2"
+	"$tool" print "$1" 2>/dev/null | grep -v txtrace_process_start | grep -cw "$2"
 }
 
 # is WHAT EXPECTED FOUND

@@ -41,7 +41,7 @@ reason 'Variables, and functions that return the address of one.' \
 reason 'The dynamic linker, which only this object can ask: for the next object that defines a function.' \
 	dladdr dlerror dlsym dlvsym
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
-	dirname memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf strcat strchr strcmp \
+	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf stpcpy strcat strchr strcmp \
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \
 	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
@@ -50,6 +50,7 @@ reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_vers
 reason 'Bookkeeping of threads inside the C library.  These must be the functions that the program uses.' \
 	__pthread_register_cancel __pthread_unregister_cancel __register_atfork pthread_key_create pthread_setspecific \
 	pthread_testcancel pthread_getschedparam
+reason 'The list of functions for exit().  Only a constructor adds one.' on_exit
 reason 'Attributes of a timer or a clock.  Nothing that traces depends on them.' clock_getres timer_gettime
 reason 'Only called where a function of the C library is missing.' abort
 sort -u "$scratch/harmless" >"$scratch/allowed"

@@ -149,7 +149,7 @@ for thread in $("$tool" print log.trx | awk '/txtrace_thread_start/ { print $5 }
 done
 
 # The first event of a thread is its beginning, and the last its end.
-"$tool" print log.trx | awk '$6 ~ /^(txtrace_|pthread_)/ { if (!($5 in first)) first[$5] = $6; last[$5] = $6 }
+"$tool" print log.trx | awk '$6 ~ /^(txtrace_thread_|pthread_)/ { if (!($5 in first)) first[$5] = $6; last[$5] = $6 }
 	END { for (t in first) print first[t], last[t] }' | sort | uniq -c | awk '{ print $1, $2, $3 }' >ends
 is 'first and last events' '104 txtrace_thread_start txtrace_thread_end' "$(grep start ends)"
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/children.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "live/target.h"
+#include "live/wrapper_stats.h"
+#include "report/processes.h"
+
+static const char *shown_name(const struct process *process)
+{
+	return process->untraced ?: process->command ?: process->name ?: "?";
+}
+
+/* The first process of a kind, and the number of all. */
+struct sample {
+	const struct process *first;
+	size_t nr;
+};
+
+static void take(struct sample *sample, const struct process *process)
+{
+	if (sample->nr++ == 0)
+		sample->first = process;
+}
+
+static void look_at(const struct process *process, struct sample *untraced, struct sample *alive)
+{
+	struct target target;
+	bool lives = !process->is_reaped && target_inspect(&target, process->pid);
+
+	if (process->untraced || !process->has_events)
+		take(untraced, process);
+	else if (lives && target.has_library)
+		take(alive, process);
+}
+
+static const char *processes_word(size_t nr)
+{
+	return nr == 1 ? "process" : "processes";
+}
+
+static void report_untraced(const struct source *source, const struct sample *untraced)
+{
+	if (untraced->nr > 0)
+		message("%s: %zu %s did not record what they executed, such as process %d, %.60s: a program is not "
+			"traced if it is linked statically, has another user or rights from its file, or still ran when the "
+			"recording ended",
+			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
+			shown_name(untraced->first));
+}
+
+/* A process that goes on may have recorded nothing yet, such as the child of daemon(). */
+static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on)
+{
+	if (alive->nr > 0)
+		message("%s: the recording ended with its command, but %zu recorded %s go on, such as process %d, %.60s; "
+			"--wait-all waits for them",
+			source->path, alive->nr, processes_word(alive->nr), (int)alive->first->pid,
+			shown_name(alive->first));
+	else if (others_go_on)
+		message("%s: the recording ended with its command, but a process that it traces goes on; --wait-all waits "
+			"for it",
+			source->path);
+}
+
+void children_report(struct source *source, bool others_go_on)
+{
+	struct sample untraced = {0}, alive = {0};
+	struct processes processes;
+	struct event event;
+
+	if (!others_go_on && !wrapper_stats_has_processes(source))
+		return;
+	processes_init(&processes, source);
+	source_rewind(source);
+	while (source_next(source, &event))
+		processes_event(&processes, &event);
+	processes_end(&processes);
+	for (size_t i = 0; i < processes.nr; i++)
+		look_at(&processes.process[i], &untraced, &alive);
+	report_untraced(source, &untraced);
+	report_alive(source, &alive, others_go_on);
+	processes_free(&processes);
+}
+
+/* Find the segment of the stream of this process, which controls only this one. */
+static bool find_segment(char *path, size_t size)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 256];
+	bool found = false;
+
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		const char *name = strrchr(line, '/'), *at = strchr(line, '/');
+		unsigned int slot, generation;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (name && sscanf(name, "/stream.%u.%u", &slot, &generation) == 2) {
+			snprintf(path, size, "%s", at);
+			found = true;
+		}
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+bool children_go_on(void)
+{
+	char segment[PATH_MAX];
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool is_found = find_segment(segment, sizeof(segment)), go_on = false;
+
+	while (proc && is_found && !go_on && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+
+		go_on = pid > 0 && pid != getpid() && target_maps(pid, segment);
+	}
+	if (proc)
+		closedir(proc);
+	return go_on;
+}
