@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Which of the processes that a program starts are traced, whatever environment they get, and what record says of those
+# that are not.  The titles of processes.
+. "${srcdir:-.}/tests/preload/acts.sh"
+TXTRACE_PRELOAD=$object
+export TXTRACE_PRELOAD
+
+# LOCKS makes 100 locks, after waiting for the end of a pipe on stdin if it has an argument.
+cat >locks.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+int main(int argc, char **argv)
+{
+	char byte;
+	(void)argv;
+	if (argc > 1 && read(0, &byte, 1) != 0)
+		return 1;
+	for (int i = 0; i < 100; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+	return 0;
+}
+EOF
+# The daemon goes on until the file with the name of its argument is there.
+cat >daemon.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+int main(int argc, char **argv)
+{
+	if (daemon(1, 1) != 0)
+		return 1;
+	while (argc > 1 && access(argv[1], F_OK) != 0)
+		usleep(1000);
+	for (int i = 0; i < 100; i++) {
+		pthread_mutex_lock(&mutex);
+		pthread_mutex_unlock(&mutex);
+	}
+	return 0;
+}
+EOF
+# The process changes its title, and records until its log has the title, but at most for a minute.
+cat >title.c <<'EOF'
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define TITLE "worker: idle in a very good mood"
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDONLY);
+	for (int i = 0; i < 6000; i++) {
+		struct stat status;
+		char *log;
+		if (i == 10)
+			strcpy(argv[0], TITLE);
+		usleep(10000);
+		fstat(fd, &status);
+		log = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (i > 10 && log != MAP_FAILED && memmem(log, (size_t)status.st_size, "r: idle in", 10))
+			return 0;
+		munmap(log, (size_t)status.st_size);
+	}
+	return argc;
+}
+EOF
+for name in locks daemon title; do
+	${CC:-cc} -D_GNU_SOURCE -pthread $name.c -o $name || complain "$name.c is not compiled"
+done
+
+# recorded OPTION... PROGRAM...
+recorded()
+{
+	rm -f log.trx
+	"$tool" record --preload -o log.trx "$@" >record.out 2>said </dev/null
+}
+
+# says WORDS: record has printed this
+says()
+{
+	nr_checks=$((nr_checks + 1))
+	grep -q -e "$1" said || complain "record does not say '$1': $(cat said)"
+}
+says_not()
+{
+	nr_checks=$((nr_checks + 1))
+	! grep -q -e "$1" said || complain "record says '$1': $(cat said)"
+}
+
+for how in 'env -i' 'env -u LD_PRELOAD' "env LD_PRELOAD=$scratch/none.so" 'env -i LD_PRELOAD='; do
+	recorded --inherit sh -c "$how ./locks; :"
+	is "locks below $how" 100 "$(events log.trx pthread_mutex_lock)"
+	says_not 'did not record'
+	recorded --inherit $how ./locks
+	is "locks of $how" 100 "$(events log.trx pthread_mutex_lock)"
+	recorded $how ./locks
+	is "locks of $how without --inherit, in the process itself" 100 "$(events log.trx pthread_mutex_lock)"
+done
+recorded --inherit sh -c 'env -i TXTRACE_DISABLE=1 ./locks; :'
+is 'locks of a program that is disabled' 0 "$(events log.trx pthread_mutex_lock)"
+says 'did not record what they executed'
+recorded --inherit sh -c 'env -i env; :'
+is 'variables that env -i gets' 'LD_PRELOAD TXTRACE_CHILDREN TXTRACE_DIR TXTRACE_PRELOAD' \
+	"$(sed 's/=.*//' record.out | sort | paste -sd' ')"
+
+# Programs that cannot be traced.
+if ${CC:-cc} -static -pthread locks.c -o static 2>/dev/null; then
+	recorded --inherit sh -c '(exec ./static); ./locks; :'
+	says '1 process did not record what they executed, such as process [0-9]*, ./static'
+	nr_checks=$((nr_checks + 1))
+	"$tool" report --processes log.trx | grep -q ' exit 0 *\./static (not traced)$' ||
+		complain "the tree does not show ./static: $("$tool" report --processes log.trx)"
+else
+	echo 'SKIP: no static programs can be linked'
+fi
+
+# Without --inherit, also a child of vfork() is one that could be traced.
+cat >vforks.c <<'EOF'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	pid_t pid = vfork();
+	if (pid == 0) {
+		execl("./locks", "locks", (char *)NULL);
+		_exit(99);
+	}
+	return waitpid(pid, NULL, 0) != pid;
+}
+EOF
+${CC:-cc} -D_GNU_SOURCE vforks.c -o vforks || complain 'vforks.c is not compiled'
+recorded ./vforks
+says 'the calls of the program that start one are 1; --inherit'
+recorded ./daemon
+says 'the calls of the program that start one are 1; --inherit'
+
+# The child of daemon(), and other processes that go on.
+recorded --inherit ./daemon go
+says '--wait-all waits'
+touch go
+recorded --inherit --wait-all ./daemon
+is 'locks of a daemon' 100 "$(events log.trx pthread_mutex_lock)"
+says_not '--wait-all'
+rm -f go
+rm -f fifo
+mkfifo fifo
+exec 9<>fifo
+recorded --inherit sh -c './locks wait <fifo 9>&- & :'
+says '--wait-all waits'
+exec 9>&-
+
+rm -f d.*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=d.%p.trx ./daemon
+locks_of_all()
+{
+	for log in d.*.trx; do events "$log" pthread_mutex_lock; done | awk '{ n += $1 } END { print n }'
+}
+for i in $(seq 600); do
+	[ "$(locks_of_all)" -eq 100 ] && break
+	sleep 0.1
+done
+is 'logs of a daemon' 2 "$(find . -name 'd.*.trx' | wc -l)"
+is 'locks in them' 100 "$(locks_of_all)"
+
+# The title of a process is its name in the log.
+recorded ./title log.trx a lot of room for the title of this process
+is 'the process ends' 0 "$?"
+nr_checks=$((nr_checks + 1))
+"$tool" info --objects log.trx | grep -q ' worker: idle in a very good mood [0-9]*$' ||
+	complain "the title is not the name: $("$tool" info --objects log.trx | grep thread)"
+is 'the command is as before' 1 "$("$tool" report --processes log.trx | grep -c ' \./title log.trx a lot of')"
+finish
