@@ -60,6 +60,11 @@ function row_of(prefix,   line)
 	gsub(/"/, "", data[nr_calls])
 }
 
+/^PX_COUNTED\(/ {
+	row_of("PX_COUNTED")
+	counted[++nr_counted] = field[1]
+}
+
 /^PX_WRAPPER\(/ {
 	row_of("PX_WRAPPER")
 	symbols[field[2]] = symbols[field[2]] " " field[1]
@@ -114,6 +119,13 @@ END {
 	print "The event types with the prefix\n.Li txtrace_\nare no calls of the program."
 	print "For example, the C library unlocks and locks the mutex inside a wait for a condition."
 	print "These events are\n.Va txtrace_mutex_unlock\nand\n.Va txtrace_mutex_lock ."
+	print ".Pp\nWith\n.Fl -aggregate ,\n.Nm txtrace record\ncounts calls that do not wait instead of recording each of them."
+	print "Then an event\n.Va txtrace_calls\nstands for\n.Va calls\ncalls of one function by one thread, with one object and one result."
+	print ".Va first_ns\nand\n.Va last_ns\nare how long before this event the thread made the first and the last of them."
+	print "All counts of calls include these calls."
+	print "These calls can be counted:"
+	for (i = 1; i <= nr_counted; i++)
+		print ".Va " counted[i] (i < nr_counted ? " ," : " .")
 	print ".Pp\n.Nm txtrace report Fl -services\nand\n.Nm txtrace diff\ncount calls;"
 	print ".Nm txtrace print\nand the exports have all events."
 	print "To count calls there, leave out the second events:"

@@ -45,6 +45,20 @@ int txtrace_attr_setgrowth(trace_attr_t *__attr, int __grows);
 int txtrace_attr_getgrowth(const trace_attr_t *__posix_trace_restrict __attr,
 			   int *__posix_trace_restrict __grows);
 
+/*
+ * Whether a stream counts the calls of libtxtrace-preload.so that do not wait:
+ *
+ *	0	(default) each call is an event
+ *	1	if a thread makes the same call with the same object again and again, and never waits, one event of the
+ *		type txtrace_calls has the number of these calls
+ *
+ * Calls that wait, that wake up other threads, or that make or end an object are events in both cases.
+ * EINVAL: attr is not initialized, a pointer is NULL, or aggregates is neither 0 nor 1.
+ */
+int txtrace_attr_setaggregation(trace_attr_t *__attr, int __aggregates);
+int txtrace_attr_getaggregation(const trace_attr_t *__posix_trace_restrict __attr,
+				int *__posix_trace_restrict __aggregates);
+
 /* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
 	unsigned long long overwritten; /* newer events overwrote them before they were read (LOOP) */

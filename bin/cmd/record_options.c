@@ -23,6 +23,7 @@ enum {
 	OPTION_PRELOAD,
 	OPTION_EVENTS,
 	OPTION_CHILDREN,
+	OPTION_AGGREGATE,
 	OPTION_FLIGHT,
 	OPTION_SIGNAL,
 	OPTION_WAIT_ALL
@@ -40,6 +41,8 @@ const struct option_row record_option_rows[] = {
 	 "with --preload: the groups of calls, such as mutex,cond or +heap,-file"},
 	{OPTION_CHILDREN, "children", "no|yes|match=REGEX",
 	 "with --preload: trace child processes too"},
+	{OPTION_AGGREGATE, "aggregate", NULL,
+	 "count the calls that do not wait, instead of recording each of them"},
 	{'e', "event", "GLOB", "record only these event types; can be repeated"},
 	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
 	{OPTION_POLICY, "policy", "loop|until-full|append",
@@ -215,6 +218,8 @@ static bool read_option(struct record_options *options, int code)
 	case OPTION_EVENTS:
 		options->preload.events = optarg;
 		return true;
+	case OPTION_AGGREGATE:
+		return options->control.aggregates = true;
 	case OPTION_CHILDREN:
 		options->preload.children = optarg;
 		return true;

@@ -60,10 +60,16 @@ static const char *thread_name(const struct source *source, const struct event *
 
 static void take_type(struct tally *type, const struct event *event)
 {
-	if (type->count++ > 0)
+	if (call_counted(event) && !type->is_counted) {
+		type->is_counted = true;
+		histogram_free(&type->pauses);
+		memset(&type->pauses, 0, sizeof(type->pauses));
+	}
+	if (type->count > 0 && !type->is_counted)
 		histogram_add(&type->pauses, event->time_ns > type->last_ns ?
 						     (uint64_t)(event->time_ns - type->last_ns) :
 						     0);
+	type->count += call_number(event);
 	type->last_ns = event->time_ns;
 }
 
@@ -73,7 +79,7 @@ static void take(struct trace_tally *trace, const struct source *source, const s
 	char name[128];
 
 	if (call_counts(event))
-		take_type(tally_of(&trace->types, event->type, event->name), event);
+		take_type(tally_of(&trace->types, call_type(event), call_name(event)), event);
 	thread = tally_of(&trace->threads, event->context, thread_name(source, event, name));
 	thread->count++;
 	trace->nr_events++;

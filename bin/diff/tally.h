@@ -17,6 +17,7 @@
 struct tally {
 	char *name;
 	uint64_t count; /* a call that waited counts once */
+	bool is_counted; /* calls of this type were counted, so their pauses are not known */
 	int64_t last_ns;
 	struct histogram pauses; /* pauses between two events of this type; empty for threads */
 };

@@ -89,6 +89,8 @@ static int create(const struct session_options *order, size_t largest_size, trac
 			&attr, largest_size > 0 ? largest_size : order->stream_size);
 	if (!error)
 		error = txtrace_attr_setgrowth(&attr, largest_size > 0);
+	if (!error)
+		error = txtrace_attr_setaggregation(&attr, order->aggregates);
 	if (!error && order->log_size > 0)
 		error = posix_trace_attr_setlogsize(&attr, order->log_size);
 	if (!error && order->log >= 0)

@@ -35,6 +35,7 @@ struct session_options {
 	size_t largest_size; /* maximum size of a ring that can grow; 0: the rings do not grow */
 	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
+	bool aggregates; /* count calls that do not wait */
 	int log; /* the descriptor of the log, or -1 */
 };
 

@@ -22,6 +22,9 @@ struct report_event {
 	unsigned int interrupted; /* in an interrupt, the interrupted thread; otherwise 0 */
 	unsigned int native;	  /* ThreadX's id of the event, or 0 */
 	trace_event_id_t type;
+	trace_event_id_t service; /* the type of the call, also if it was counted */
+	struct context *caller;	  /* the thread that made the call */
+	uint64_t nr_calls;	  /* for how many calls the event counts */
 	int priority; /* -1 means unknown */
 	unsigned int cpu;
 	pid_t pid;

@@ -32,8 +32,12 @@ static void count_service(struct report *report, const struct report_event *even
 {
 	bool is_added = report->source->expansion && event->is_made; /* calls_next() made it */
 
-	if (event->counts && !event->is_over && !is_added)
+	if (!event->counts || event->is_over || is_added)
+		return;
+	if (event->is_made) /* profile.c made it, from no call */
 		counts_get(&report->services, event->ctx, (unsigned int)event->type)->count++;
+	else
+		counts_get(&report->services, event->caller, (unsigned int)event->service)->count += event->nr_calls;
 }
 
 static void gather_buffer(struct report *report)

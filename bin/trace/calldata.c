@@ -30,6 +30,7 @@ static size_t bytes_of_kind(char kind)
 	case 'q':
 		return 8;
 	case 'h':
+	case 'k':
 	case 'e':
 	case 'c':
 		return 2;
@@ -84,12 +85,21 @@ static const char *error_name(const struct call_field *field)
 	return c11 ?: strerrorname_np(error) ?: "unknown error";
 }
 
+static const char *name_of_call(uint64_t number)
+{
+	const struct call_row *row = calltable_row((unsigned int)number);
+
+	return row ? row->name : "unknown call";
+}
+
 static void show_number(struct call_field *field)
 {
 	uint64_t number = (uint64_t)field->value;
 
-	field->is_number = field->kind != 'p' && field->kind != 'x';
-	if (is_error(field)) {
+	field->is_number = field->kind != 'p' && field->kind != 'x' && field->kind != 'k';
+	if (field->kind == 'k') {
+		snprintf(field->text, sizeof(field->text), "%s", name_of_call(number));
+	} else if (is_error(field)) {
 		field->is_number = false;
 		snprintf(field->text, sizeof(field->text), "%s", error_name(field));
 	} else if (!field->is_number) {

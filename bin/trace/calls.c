@@ -23,6 +23,68 @@ bool call_counts(const struct event *event)
 	return !event->is_made && !ends;
 }
 
+/* struct px_call_counted of lib/event/calls.h */
+#define COUNTED_NUMBER 8
+#define COUNTED_CALL 12
+#define COUNTED_TID 32
+#define COUNTED_NESTED 36
+#define COUNTED_BYTES 40
+
+const struct call_row *call_counted(const struct event *event)
+{
+	uint16_t call = 0;
+
+	if (!event->is_call || !event->row || event->size < COUNTED_BYTES ||
+	    strcmp(event->row->name, CALLTABLE_COUNTED) != 0)
+		return NULL;
+	memcpy(&call, event->data + COUNTED_CALL, sizeof(call));
+	return calltable_row(call);
+}
+
+uint64_t call_number(const struct event *event)
+{
+	uint32_t number = 1;
+
+	if (call_counted(event))
+		memcpy(&number, event->data + COUNTED_NUMBER, sizeof(number));
+	return call_counts(event) ? number : 0;
+}
+
+bool call_is_nested(const struct event *event)
+{
+	uint32_t is_nested = 0;
+
+	if (call_counted(event))
+		memcpy(&is_nested, event->data + COUNTED_NESTED, sizeof(is_nested));
+	return is_nested != 0;
+}
+
+trace_event_id_t call_type(const struct event *event)
+{
+	const struct call_row *counted = call_counted(event);
+
+	return counted ? event->type - (trace_event_id_t)(event->row - counted) : event->type;
+}
+
+const char *call_name(const struct event *event)
+{
+	const struct call_row *counted = call_counted(event);
+
+	return counted ? counted->name : event->name;
+}
+
+unsigned int call_context(struct source *source, const struct event *event)
+{
+	const struct txtrace_object *thread = NULL;
+	uint32_t tid;
+
+	if (call_counted(event)) {
+		memcpy(&tid, event->data + COUNTED_TID, sizeof(tid));
+		thread = source_thread(source, (pid_t)tid);
+	}
+	return thread ? thread->handle : event->context;
+}
+
 int call_result(const struct event *event)
 {
 	int16_t error = 0;

@@ -34,6 +34,27 @@ unsigned int call_service(const struct event *event);
  */
 bool call_counts(const struct event *event);
 
+/*
+ * An event of the type txtrace_calls stands for calls that were counted instead of recorded.  Return the row of these
+ * calls, or NULL if the event is no such event.
+ */
+const struct call_row *call_counted(const struct event *event);
+
+/* Return for how many calls this event counts: 0, 1, or the number of calls that were counted. */
+uint64_t call_number(const struct event *event);
+
+/* Return true if these counted calls took a mutex that the thread had already. */
+bool call_is_nested(const struct event *event);
+
+/* Return the event type of the call.  If calls were counted, it is the type that each of them would have had. */
+trace_event_id_t call_type(const struct event *event);
+
+/* Return the name of this type. */
+const char *call_name(const struct event *event);
+
+/* Return the context of the thread that made the calls. */
+unsigned int call_context(struct source *source, const struct event *event);
+
 /* Return the result of the call: 0 or an error number.  The result is 0 for the event where the wait begins. */
 int call_result(const struct event *event);
 

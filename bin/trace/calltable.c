@@ -21,6 +21,11 @@ const struct call_row *calltable_find(const char *name)
 	return NULL;
 }
 
+const struct call_row *calltable_row(unsigned int number)
+{
+	return number < NR_ROWS ? &rows[number] : NULL;
+}
+
 bool calltable_has_field(const char *name)
 {
 	size_t length = strlen(name);

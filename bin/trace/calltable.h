@@ -20,6 +20,11 @@ struct call_row {
 /* Return the call with this name, or NULL. */
 const struct call_row *calltable_find(const char *name);
 
+#define CALLTABLE_COUNTED "txtrace_calls" /* the event type of calls that were counted */
+
+/* Return the call with this number (enum px_call in lib/event/calls.h), or NULL. */
+const struct call_row *calltable_row(unsigned int number);
+
 /* Return true if any call has a field with this name. */
 bool calltable_has_field(const char *name);
 

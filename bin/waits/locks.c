@@ -2,6 +2,7 @@
 #include "waits/locks.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -220,6 +221,15 @@ static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 	}
 }
 
+static void take_counted(void *arg, const struct awaited *object, uint64_t nr, uintptr_t address)
+{
+	struct lock *site = site_of(arg, object, address);
+
+	lock_of(arg, object, 0)->nr_taken += nr;
+	if (site)
+		site->nr_taken += nr;
+}
+
 static void add_hold(struct lock *lock, const struct hold *hold, int64_t length)
 {
 	bool is_longest = lock->durations.n == 0 || length > (int64_t)lock->durations.largest;
@@ -344,16 +354,21 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->nr_taken);
 	table_number(table, lock->nr_contended);
 	table_percent(table, (double)lock->nr_contended, (double)(lock->nr_taken + lock->nr_refused));
-	table_duration(table, lock->durations.sum);
-	table_duration(table, (int64_t)durations_percentile(&lock->durations, 50));
-	table_duration(table, (int64_t)durations_percentile(&lock->durations, 99));
-	table_duration(table, (int64_t)lock->durations.largest);
-	if (lock->durations.n > 0)
+	if (lock->object->nr_counted > 0) {
+		for (int i = 0; i < 4; i++)
+			table_unknown(table);
+	} else {
+		table_duration(table, lock->durations.sum);
+		table_duration(table, (int64_t)durations_percentile(&lock->durations, 50));
+		table_duration(table, (int64_t)durations_percentile(&lock->durations, 99));
+		table_duration(table, (int64_t)lock->durations.largest);
+	}
+	if (lock->durations.n > 0 && lock->object->nr_counted == 0)
 		table_string(table, lock->longest.thread->name);
 	else
 		table_unknown(table);
 	if (!locks->options->by_site)
-		put_address(locks, table, lock->longest.address);
+		put_address(locks, table, lock->object->nr_counted > 0 ? 0 : lock->longest.address);
 	table_number(table, lock->most_waiters);
 }
 
@@ -405,6 +420,11 @@ static void print_locks(const struct locks *locks, struct lock *const *list, siz
 		if (locks->options->by_site == (list[i]->site != 0))
 			put_lock(locks, table, list[i]);
 	table_end(table);
+	if (locks->waits.nr_counted > 0)
+		table_note(table,
+			   "  %" PRIu64 " calls were counted and not recorded: how long and by whom their locks were held is "
+			   "not known",
+			   locks->waits.nr_counted);
 }
 
 static void put_time(struct table *table, const struct locks *locks, int64_t time_ns)
@@ -516,6 +536,7 @@ void locks_print(struct source *source, const struct selection *selection,
 						.ended = take_end,
 						.broken = take_broken,
 						.gap = take_gap,
+						.counted = take_counted,
 						.wanted = take_wanted,
 						.taken = take_taken,
 						.given = take_given,

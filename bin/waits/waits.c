@@ -345,6 +345,25 @@ static void find_gap(struct waits *waits, const struct event *event)
 	}
 }
 
+/* These calls did not wait, and the thread gave back all that it took in them. */
+static void apply_counted(struct waits *waits, const struct event *event)
+{
+	const struct call_row *call = call_counted(event);
+	uint64_t nr = call_number(event);
+	struct awaited *object;
+
+	waits->nr_counted += nr;
+	if (event->call.object == 0 || (call->native != NATIVE_MUTEX_GET && call->native != NATIVE_MUTEX_PUT &&
+					call->native != NATIVE_SEMAPHORE_GET && call->native != NATIVE_SEMAPHORE_PUT))
+		return;
+	object = wait_objects_object(waits, event->call.object, call->name);
+	object->is_lock = object->is_ordered = true;
+	object->nr_counted += nr;
+	if ((call->native == NATIVE_MUTEX_GET || call->native == NATIVE_SEMAPHORE_GET) && holds_was_got(event) &&
+	    !call_is_nested(event) && waits->listener->counted && waits->counts)
+		waits->listener->counted(waits->listener->arg, object, nr, event->address);
+}
+
 static void apply_event(struct waits *waits, const struct event *event)
 {
 	unsigned int native = event_native(event);
@@ -355,6 +374,10 @@ static void apply_event(struct waits *waits, const struct event *event)
 		thread->priority = event->priority;
 	if (!event->is_made)
 		end_unknown(waits, thread);
+	if (call_counted(event)) {
+		apply_counted(waits, event);
+		return;
+	}
 	if (native == NATIVE_THREAD_SUSPEND) {
 		begin_wait(waits, event);
 		return;

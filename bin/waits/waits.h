@@ -125,6 +125,7 @@ struct awaited {
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
 	bool is_ordered; /* the object is part of the lock order */
+	uint64_t nr_counted; /* calls with this object that were counted: who held it then is unknown */
 	bool is_signal;	 /* a semaphore that a thread posted, but had not taken */
 	size_t index;
 	struct awaited *next;
@@ -143,6 +144,8 @@ struct waits_listener {
 	void (*unknown)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 	/* The trace has a gap: it is unknown which thread holds or waits for an object. */
 	void (*gap)(void *arg, int64_t at_ns);
+	/* The thread took the object so often, in calls that did not wait, and that were counted. */
+	void (*counted)(void *arg, const struct awaited *object, uint64_t nr, uintptr_t address);
 	/* A call begins that may wait. */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
 		       int64_t at_ns, uintptr_t address);
@@ -167,6 +170,7 @@ struct waits {
 	int64_t now_ns, end_ns; /* now_ns is the time of the current event, end_ns is the latest time of all events */
 	uint64_t nr_broken;	/* number of waits with a missing end */
 	uint64_t nr_calls;	/* number of recorded calls in a log */
+	uint64_t nr_counted;	/* number of calls that were counted instead of recorded */
 	uint64_t nr_gaps;	/* number of times at which events were not recorded */
 	bool counts;
 	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */

@@ -45,6 +45,8 @@ struct words why_since(const struct why_words *to, const struct waits *waits, in
 {
 	if (since_ns != LONG_AGO)
 		return why_time(to, since_ns);
+	if (waits->nr_counted > 0)
+		return (struct words){"before the trace began, or in a call that was counted and not recorded"};
 	return waits->nr_gaps > 0 ? (struct words){"before the trace began, or in a gap of the trace"} :
 				    (struct words){"before the trace began"};
 }

@@ -41,6 +41,22 @@ PX_EXPORT int txtrace_attr_getgrowth(const trace_attr_t *restrict attr, int *res
 	return 0;
 }
 
+PX_EXPORT int txtrace_attr_setaggregation(trace_attr_t *attr, int aggregates)
+{
+	if (!px_attr_is_valid(px_attr_of(attr)) || (aggregates != 0 && aggregates != 1))
+		return EINVAL;
+	px_attr_of(attr)->aggregates = aggregates == 1;
+	return 0;
+}
+
+PX_EXPORT int txtrace_attr_getaggregation(const trace_attr_t *restrict attr, int *restrict aggregates)
+{
+	if (!px_attr_is_valid(px_attr_to_read(attr)) || !aggregates)
+		return EINVAL;
+	*aggregates = (int)px_attr_to_read(attr)->aggregates;
+	return 0;
+}
+
 PX_EXPORT int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss)
 {
 	struct px_handle handle;

@@ -372,8 +372,33 @@ static void find_pool(struct px_resolve *all, struct px_call_read *call)
 		call->object = new_object(all, call, PX_TXTB_BYTE_POOL, &key, false);
 }
 
+/*
+ * The object of counted calls is that of each of these calls.  ThreadX has no such event.  So the image shows a user
+ * event, but with the handle of the object in its words.
+ */
+static void find_counted(struct px_resolve *all, struct px_call_read *call)
+{
+	uint32_t counted = call->first.of_object.count;
+	const struct px_call_facts *facts = call->facts;
+
+	if (counted >= PX_CALLS || px_calls_counted[counted] == PX_COUNTED_NOT)
+		return;
+	call->facts = &px_calls[counted];
+	if (call->facts->object == PX_TXTB_BYTE_POOL)
+		find_pool(all, call);
+	else if (call->facts->object != PX_CALL_OBJECT_NONE)
+		find_by_address(all, call);
+	call->facts = facts;
+	if (call->object) {
+		call->native = PX_TXTB_USER_EVENT + call->record->id;
+		call->has_failed = false;
+	}
+}
+
 static void find_object(struct px_resolve *all, struct px_call_read *call)
 {
+	if (call->call == PX_CALL_txtrace_calls)
+		find_counted(all, call);
 	if (call->facts->object == PX_CALL_OBJECT_NONE)
 		return;
 	if (call->facts->layout == PX_LAYOUT_WORDS)

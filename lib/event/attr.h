@@ -40,12 +40,14 @@ struct px_attr {
 	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
-	/* Older logs have `inherited` in 32 bits, and `grows` is 0 in them. */
+	/* Older logs have `inherited` in 32 bits, and `grows` and `aggregates` are 0 in them. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	uint16_t grows, inherited;
+	uint8_t aggregates, grows;
+	uint16_t inherited;
 #else
 	uint16_t inherited; /* 1: the stream also traces children of its target; 0: it does not */
-	uint16_t grows;	    /* 1: rings get their memory when they need it */
+	uint8_t grows;	    /* 1: rings get their memory when they need it */
+	uint8_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
 #endif
 	uint32_t nr_rings;    /* 0: one ring for each CPU, and a shared ring if threads need one */
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */

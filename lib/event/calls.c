@@ -36,6 +36,11 @@ const struct px_call_facts px_calls[PX_CALLS] = {
 #include "event/calls.def"
 };
 
+const uint8_t px_calls_counted[PX_CALLS] = {
+#define PX_COUNTED(name, effect) [PX_CALL_##name] = PX_COUNTED_##effect,
+#include "event/calls.def"
+};
+
 const char *px_call_name(enum px_call call)
 {
 	return (const char *)&names + offset[call];

@@ -27,6 +27,7 @@
  *	h	16 bits
  *	e	16 bits, an error number
  *	w	32 bits, the status of a child as from wait()
+ *	k	16 bits, a call (enum px_call), shown as its name
  *	c	16 bits, an error number, shown as the return value of a C11 function
  *	s	text up to the end of the data
  *	a	the address of a socket
@@ -87,6 +88,16 @@ enum px_call_info {
 	PX_INFO_LOW_SECOND
 };
 
+/* What a call that may be counted does to its object. */
+enum px_counted {
+	PX_COUNTED_NOT,	    /* the call is not in the list */
+	PX_COUNTED_NEITHER, /* neither takes nor gives back a lock */
+	PX_COUNTED_TAKES,
+	PX_COUNTED_SPINS, /* takes a lock.  If the value is not 0, the thread had to wait */
+	PX_COUNTED_GIVES,
+	PX_COUNTED_RUNS /* if the value is not 0, the call ran a function of the program */
+};
+
 #define PX_CALL_OBJECT_NONE 0
 /* A TCP or UDP socket.  The translator finds out from the earlier socket() call which of the two it is. */
 #define PX_CALL_OBJECT_SOCKET PX_TXTB_TCP_SOCKET
@@ -100,6 +111,8 @@ struct px_call_facts {
 };
 
 extern const struct px_call_facts px_calls[PX_CALLS] __attribute__((visibility("hidden")));
+
+extern const uint8_t px_calls_counted[PX_CALLS] __attribute__((visibility("hidden"))); /* enum px_counted */
 
 /* Return the name of the event type.  Async-signal-safe. */
 const char *px_call_name(enum px_call call);
@@ -121,5 +134,13 @@ union px_call_data {
 };
 
 _Static_assert(sizeof(union px_call_data) == 16, "one slot");
+
+/* The data of the event type txtrace_calls.  In `head`, value is the number of calls, and count is the call. */
+struct px_call_counted {
+	union px_call_data head;
+	uint64_t first_ns, last_ns;
+	uint32_t tid;
+	uint32_t is_nested; /* 1: the calls took a mutex that the thread had already */
+};
 
 #endif

@@ -186,6 +186,8 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 	if (!packed->is_native)
 		return true;
 	call->native = entry->id & 0xFFFF;
+	if (call->native >= PX_TXTB_USER_EVENT)
+		call->native = 0;
 	memcpy(call->word, entry->info, sizeof(call->word));
 	word = px_rules_object_word(which, call->native);
 	if (word < PX_NATIVE_WORDS)

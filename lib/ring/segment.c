@@ -96,6 +96,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	view->geometry.event_slots = px_read_once(&segment->geometry.event_slots);
 	view->geometry.user_limit = px_read_once(&segment->geometry.user_limit);
 	view->max_data = px_read_once(&segment->max_data);
+	view->max_call_data = px_read_once(&segment->aggregates) ? 0 : view->max_data;
 	bounded = px_read_once(&segment->bounded);
 	source = px_read_once(&segment->source);
 	shift = px_read_once(&segment->shift);

@@ -72,7 +72,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3A747845636173) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x3A747845636174) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -149,6 +149,7 @@ struct px_segment {
 	uint32_t shift;
 	uint32_t policy;   /* enum px_full_policy; stream_list.h reads the policy and the name */
 	uint32_t grows;	   /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
+	uint32_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
 	uint64_t max_data; /* bytes */
 	char name[PX_TRACE_NAME_MAX + 1];
 
@@ -196,6 +197,7 @@ struct px_view {
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
 	struct px_bound bound; /* the same limit, as a restartable sequence compares it for one slot */
 	uint64_t max_data;
+	uint64_t max_call_data; /* the same for calls; 0: calls may be counted */
 	uint32_t grows;	 /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
 	uint32_t nr_own; /* number of CPU rings that this process may write to: all, or 0 */
 	struct px_mapping mapping;

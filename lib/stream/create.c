@@ -145,6 +145,8 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 			px_clock_shift(request->clock->scale), &stream->view);
 	stream->view.grows = grows ? kind : PX_GROWS_NOT;
 	stream->view.segment->policy = attr->stream_policy;
+	stream->view.segment->aggregates = attr->aggregates;
+	stream->view.max_call_data = attr->aggregates ? 0 : stream->view.max_data;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
 	return 0;
 }
@@ -163,6 +165,7 @@ static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint
 	stream->attr.stream_size = px_geometry_guarantee(&stream->view.geometry);
 	stream->attr.nr_rings = stream->view.geometry.nr_rings;
 	stream->attr.grows = attr->grows;
+	stream->attr.aggregates = attr->aggregates;
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 

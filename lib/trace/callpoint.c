@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "trace/counted.h"
 #include "trace/emit.h"
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
@@ -88,6 +89,8 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	px_emit_fill_identity(&event, address);
 	call = px_calls_enter(px_frame_here());
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		if (wrapper == PX_NO_WRAPPER_CALLS && view->max_call_data != 0)
+			continue; /* this stream has events of these calls */
 		px_emit_fill_length(&event, view, length, flags);
 		count_call(view, wrapper, &event, cpu);
 		px_emit_any(view, &event, cpu, px_calls_claim(call));
@@ -103,21 +106,59 @@ static PX_COLD void record_two(uint32_t wrapper, uint32_t call_at, uint64_t firs
 	record(wrapper, call_at, data, sizeof(data), address);
 }
 
+/* Record a call of 16 bytes that the stream does not truncate.  The caller has noted its call. */
+PX_INLINE void record_usual(const struct px_view *view, uint32_t wrapper, uint32_t call_at, uint64_t first,
+			    uint64_t second, void *address)
+{
+	uint64_t data[2] = {first, second};
+	struct px_event event;
+	struct px_cpu cpu;
+
+	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
+	event.flags = call_at >> 16 | PX_RECORD_CALL;
+	event.data = data;
+	event.length = sizeof(data);
+	px_emit_fill_identity(&event, address);
+	cpu = px_emit_current_cpu();
+	count_call(view, wrapper, &event, cpu);
+	px_emit(view, &event, 1, cpu);
+}
+
+/* The stream may count the call instead (counted.h), or truncate its data.  End the call that px_callpoint() began. */
+static PX_NOINLINE void count_or_record(const struct px_view *view, uintptr_t *calls, uint32_t wrapper,
+					uint32_t call_at, uint64_t first, uint64_t second, void *address)
+{
+	const struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)), .flags = call_at >> 16};
+	bool is_whole = view->max_data >= 2 * sizeof(first);
+	unsigned int verdict = 0;
+
+	if (view->max_call_data == 0)
+		verdict = px_counted_call(view, call_at, first, second, address);
+	if (verdict & PX_COUNTED_IS_DONE)
+		count_call(view, wrapper, &event, px_emit_current_cpu());
+	else if (verdict == 0 && is_whole)
+		record_usual(view, wrapper, call_at, first, second, address);
+	px_calls_end(calls);
+	if (verdict & PX_COUNTED_IS_DUE)
+		px_counted_tell();
+	if (verdict & PX_COUNTED_IS_CHANGING)
+		px_counted_tell_object(first);
+	if (!(verdict & PX_COUNTED_IS_DONE) && (verdict != 0 || !is_whole))
+		record_two(wrapper, call_at, first, second, address);
+}
+
 /*
  * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the stream does not
  * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.  Leave
- * all other cases to record().
+ * all other cases to record() and count_or_record().
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)
 {
 	struct px_self *self = &px_gate.self;
-	uint64_t data[2] = {first, second};
 	const struct px_view *view;
-	struct px_event event;
 	uint64_t attached;
 	uintptr_t *calls;
-	struct px_cpu cpu;
 
 	if (!ensure_process())
 		return;
@@ -139,19 +180,16 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 		view = (attached & (attached - 1)) == 0 ?
 			       px_load_acquire(&self->view[__builtin_ctzll(attached)]) :
 			       NULL;
-	if (px_unlikely(!view || view->max_data < sizeof(data))) {
+	if (px_unlikely(!view)) {
 		px_calls_end(calls);
 		record_two(wrapper, call_at, first, second, address);
 		return;
 	}
-	event.id = px_call_event((enum px_call)(call_at & 0xFFFF));
-	event.flags = call_at >> 16 | PX_RECORD_CALL;
-	event.data = data;
-	event.length = sizeof(data);
-	px_emit_fill_identity(&event, address);
-	cpu = px_emit_current_cpu();
-	count_call(view, wrapper, &event, cpu);
-	px_emit(view, &event, 1, cpu);
+	if (px_unlikely(view->max_call_data < sizeof(first) + sizeof(second))) {
+		count_or_record(view, calls, wrapper, call_at, first, second, address);
+		return;
+	}
+	record_usual(view, wrapper, call_at, first, second, address);
 	px_calls_end(calls);
 }
 

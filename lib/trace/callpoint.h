@@ -34,7 +34,7 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 13,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 14,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
@@ -42,6 +42,7 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_INNER_UNLOCK, /* the unlock that a wait for a condition contains */
 	PX_NO_WRAPPER_INNER_LOCK,
 	PX_NO_WRAPPER_NAME,
+	PX_NO_WRAPPER_CALLS, /* counts of calls (counted.h) */
 	/* system calls that the program makes with syscall() */
 	PX_NO_WRAPPER_FUTEX_WAIT,
 	PX_NO_WRAPPER_FUTEX_WAKE,

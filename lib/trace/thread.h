@@ -36,6 +36,7 @@ struct px_thread {
 	uint32_t priority;  /* TXTB priority word */
 	uint32_t given;	    /* handle reserved for this thread; 0: none is reserved */
 	uint32_t is_shared; /* another thread may run with this storage at the same time */
+	uint32_t counts;    /* 1 + the number of its table of counted calls (counted.c); 0: none */
 	uintptr_t *word;    /* the calls in which the thread is (inside.h); NULL: no word yet */
 	uintptr_t own_word; /* `word` points here if the thread has no entry (inside.h) */
 	struct rseq *area;  /* for restartable sequences; NULL: not yet found, or none */

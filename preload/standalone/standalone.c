@@ -34,6 +34,7 @@
 #include "standalone/warn.h"
 #include "stream/flush.h"
 #include "stream/recover.h"
+#include "trace/counted.h"
 
 #define NAMES_MAX 10000 /* highest number in the name of an existing log: name.1, ... */
 
@@ -43,6 +44,7 @@ struct px_standalone px_standalone;
 static char pattern[PATH_MAX]; /* absolute path of the log, with its % sequences; "": no log */
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
+static bool aggregates;
 
 static trace_id_t log_trace;
 static uint32_t log_pid; /* the process that has the log; 0: no log */
@@ -265,6 +267,8 @@ static int create(int fd, bool has_former)
 	if (!error)
 		error = posix_trace_attr_setlogsize(&attr, log_size);
 	if (!error)
+		error = txtrace_attr_setaggregation(&attr, aggregates);
+	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &log_trace);
 	posix_trace_attr_destroy(&attr);
 	if (!error && has_former && px_flush_former(log_trace, former.stream) == 0)
@@ -346,6 +350,7 @@ static void trace(void)
 	const char *events = variable("TXTRACE_EVENTS");
 	const char *size = variable("TXTRACE_SIZE");
 	const char *policy = variable("TXTRACE_POLICY");
+	const char *aggregate = variable("TXTRACE_AGGREGATE");
 	const char *out = variable("TXTRACE_OUT");
 
 	if (!read_process()) {
@@ -359,6 +364,7 @@ static void trace(void)
 		log_size = px_env_size(size);
 	if (policy)
 		log_policy = px_env_policy(policy);
+	aggregates = aggregate && strcmp(aggregate, "0") != 0;
 	if (out && read_pattern(out))
 		begin_log(px_former_find(&former));
 }
@@ -381,6 +387,13 @@ void px_standalone_end_log(void)
 	log_pid = 0;
 	posix_trace_shutdown(log_trace);
 	px_warn("%s ends here: the program filters the system calls of all its threads", log_path);
+}
+
+/* This destructor runs before all others of this object. */
+__attribute__((destructor(103))) static void end_counts(void)
+{
+	if (px_gate_is_open() && !px_is_confined())
+		px_counted_end_process();
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "standalone/env_edit.h"
 #include "standalone/exec_image.h"
 #include "standalone/standalone.h"
+#include "trace/counted.h"
 #include "trace/inside.h"
 #include "wrap/descriptor.h"
 #include "wrap/process.h"
@@ -419,11 +420,15 @@ static int execute(const struct image *image, char *const *envp)
 
 	ENSURE_REAL(execve);
 	envp = changed_env(&change, envp, room);
-	if (is_recorded)
+	if (is_recorded) {
+		px_counted_end_process();
 		record(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
+	}
 	result = really_execute(image, envp);
-	if (is_recorded)
+	if (is_recorded) {
+		px_counted_resume();
 		record(image->site, PX_RECORD_ENDS, image->fd, image->path, result_of(result));
+	}
 	return result;
 }
 
@@ -691,6 +696,8 @@ PX_WRAP int pclose(FILE *stream)
 
 static void record_exit(struct px_site site, int status)
 {
+	if (px_gate_is_open() && !px_in_vfork_child())
+		px_counted_end_process();
 	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
 		px_hook_record_fd(site, PX_RECORD_WHOLE, status, 0, 0);
 }

@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <sys/mman.h>
 
+#include "trace/counted.h"
 #include "wrap/priority.h"
 #include "wrap/text_arg.h"
 #include "wrap/thread_name.h"
@@ -87,6 +88,8 @@ static void end_thread(void *round)
 	    pthread_setspecific(end_key, (void *)next) == 0 && next < PTHREAD_DESTRUCTOR_ITERATIONS)
 		return;
 	pthread_setspecific(end_key, NULL);
+	if (px_likely(px_gate_is_open()))
+		px_counted_end_thread();
 	if (PX_NOT_TRACED(thread))
 		return;
 	px_hook_record(PX_SITE_WITHOUT_WRAPPER(THREAD_END, txtrace_thread_end, NULL),

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <trace.h>
+#include <trace_ext.h>
 
 #include "event/attr.h"
 
@@ -577,6 +578,24 @@ START_TEST(attr_any_function_is_no_cancellation_point)
 }
 END_TEST
 
+START_TEST(attr_setaggregation_both_values_are_kept)
+{
+	int aggregates = 7;
+
+	ok(posix_trace_attr_init(&attr));
+	ok(txtrace_attr_getaggregation(&attr, &aggregates));
+	ck_assert_int_eq(aggregates, 0);
+	ok(txtrace_attr_setaggregation(&attr, 1));
+	ok(txtrace_attr_getaggregation(&attr, &aggregates));
+	ck_assert_int_eq(aggregates, 1);
+	ck_assert_int_eq(txtrace_attr_setaggregation(&attr, 2), EINVAL);
+	ck_assert_int_eq(txtrace_attr_setaggregation(NULL, 1), EINVAL);
+	ck_assert_int_eq(txtrace_attr_getaggregation(&attr, NULL), EINVAL);
+	posix_trace_attr_destroy(&attr);
+	ck_assert_int_eq(txtrace_attr_setaggregation(&attr, 1), EINVAL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("attr");
@@ -614,6 +633,7 @@ int main(void)
 	tcase_add_test(tcase, attr_getmaxsystemeventsize_does_not_depend_on_max_data_size);
 	tcase_add_test(tcase, attr_getmaxusereventsize_grows_with_data);
 	tcase_add_test(tcase, attr_getmaxusereventsize_beyond_max_data_size_stays);
+	tcase_add_test(tcase, attr_setaggregation_both_values_are_kept);
 	tcase_add_test(tcase, attr_any_setter_leaves_other_attributes_alone);
 	tcase_add_test(tcase, attr_any_function_keeps_errno);
 	tcase_add_test(tcase, attr_any_function_is_no_cancellation_point);

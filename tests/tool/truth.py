@@ -31,7 +31,7 @@ PERFETTO_CHECK = os.environ.get("PERFETTO_CHECK", "")
 SYSTEM = ("posix_trace_overflow", "posix_trace_resume")
 ISR = ("TX_TRACE_ISR_ENTER", "TX_TRACE_ISR_EXIT")
 INSERTED = ("TX_TRACE_THREAD_SUSPEND", "TX_TRACE_THREAD_RESUME")
-THREADS = ("owner", "writer")  # fields with the number of a thread; viewers get its name
+THREADS = ("owner", "writer", "thread")  # fields with the number of a thread; viewers get its name
 FILLER, MORE_DATA = "TX_TRACE_RUNNING", 65536 + 4096
 
 
@@ -87,6 +87,14 @@ class Log:
         """The events that count: a call that waited counts once, at its first event."""
         return [e for e in self.events if not (isinstance(e["data"], dict) and e["data"].get("wait") == "ends")]
 
+    def number_of_calls(self):
+        """How often the program made each call.  An event of counted calls counts as that number of them."""
+        numbers = collections.Counter()
+        for event in self.calls():
+            is_counted = event["event"] == "txtrace_calls"
+            numbers[event["data"]["call"] if is_counted else event["event"]] += event["data"]["calls"] if is_counted else 1
+        return dict(numbers)
+
     def shown(self):
         """The events that viewers show as instants."""
         return [e for e in self.events if e["event"] not in SYSTEM + ISR]
@@ -115,7 +123,7 @@ class Log:
         self.same("gaps of info and print", self.info["gaps"], sum(e["event"] == SYSTEM[0] for e in self.events))
         self.same("gaps of info and report", self.info["gaps"], losses["gaps"])
         services = {row["service"]: row["count"] for row in report["popular_services"]}
-        self.same("calls of print and report", dict(collections.Counter(e["event"] for e in self.calls())), services)
+        self.same("calls of print and report", self.number_of_calls(), services)
         share = sum(row["percent"] for row in report["popular_services"])
         self.same("shares of the services add up to 100", abs(share - 100) < len(services), True)
         threads = collections.Counter(e["thread"] for e in self.events if e["thread"] != "-")
@@ -132,8 +140,7 @@ class Log:
         self.same("losses of info and diff", [self.lost()] * 2, diff["lost"])
         times = [e["ns"] for e in self.events]
         self.same("duration of print and diff", [max(times) - min(times)] * 2, diff["duration_ns"])
-        counts = collections.Counter(e["event"] for e in self.calls())
-        self.same("calls of print and diff", dict(counts), {row["event"]: row["count"][0] for row in diff["types"]})
+        self.same("calls of print and diff", self.number_of_calls(), {row["event"]: row["count"][0] for row in diff["types"]})
         self.same("events of threads in print and diff", len(self.events),
                   sum(row["count"][0] for row in diff["threads"]))
 
@@ -252,7 +259,8 @@ class Log:
                       sum(s[3] - s[2] for s in chrome if self.is_counted(s)))
         holds = collections.Counter(s[0].removeprefix("held: ") for s in chrome if s[0].startswith("held: "))
         mutexes = {row["lock"]: row["taken"] for row in locks if row["type"] == "mutex"}
-        if not self.info.get("gaps") and not self.is_foreign:
+        is_counted = any(e["event"] == "txtrace_calls" for e in self.events)
+        if not self.info.get("gaps") and not self.is_foreign and not is_counted:
             self.same("holds of mutexes in locks and chrome", mutexes, {name: holds[name] for name in mutexes})
 
     def waits_and_holds(self, spans):

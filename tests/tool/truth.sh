@@ -9,7 +9,7 @@ check=${PERFETTO_CHECK:-$build/tests/tool/perfetto_check}
 [ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
 [ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
 command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
-for program in make_log mklog mixture; do
+for program in make_log mklog mixture tight; do
 	[ -x "$build/tests/tool/$program" ] || { echo "FAIL: there is no $program"; exit 99; }
 done
 TXTRACE_DIR=$scratch/shm
@@ -54,6 +54,7 @@ quietly "$build/tests/tool/mklog" "$corpus/wrapped.trx" 20000 16 'work_(er)' 100
 # Programs that know of no trace: calls that fail and that wait, deadlocks, locks inside waits, processes.
 record mixture "$build/tests/tool/mixture" "$corpus/mixture.account"
 record again "$build/tests/tool/mixture" "$corpus/again.account"
+record counted --aggregate "$build/tests/tool/tight" exit
 record looped --stream-policy loop --size 4k "$build/tests/tool/mixture" out
 record family --children=yes sh -c "'$build/tests/tool/mixture' one; '$build/tests/tool/mixture' two"
 for scenario in deadlock handover c11 lost_wakeup convoy; do

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace record --aggregate: calls that do not wait are counted, and each command and export has the counts.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
+tight=${TIGHT:-$(pwd)/tests/tool/tight}
+[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
+[ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
+command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+PYTHONDONTWRITEBYTECODE=1
+TXTRACE_DIR=$scratch/shm
+TXTRACE_PRELOAD=$object
+export PYTHONDONTWRITEBYTECODE TXTRACE_DIR TXTRACE_PRELOAD
+cd "$scratch" || exit 99
+
+# judge WHAT LOG ACCOUNT
+judge()
+{
+	nr_checks=$((nr_checks + 1))
+	python3 "$top/tests/tool/aggregate.py" "$tool" "$2" "$3" >said 2>&1 || complain "$1: $(cat said)"
+}
+
+for end in exit _exit exec; do
+	"$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" $end >account 2>err ||
+		complain "$end: $(cat err)"
+	grep -q 'none lost' err || complain "$end: $(cat err)"
+	judge $end log.trx account
+done
+"$tool" record --preload --aggregate --inherit --size auto --force -o log.trx "$tight" fork >account 2>err ||
+	complain "fork: $(cat err)"
+judge fork log.trx account
+
+nr_checks=$((nr_checks + 1))
+TXTRACE_AGGREGATE=1 TXTRACE_OUT=alone.trx LD_PRELOAD="$object" "$tight" exit >account || complain 'TXTRACE_AGGREGATE fails'
+[ "$("$tool" print alone.trx | grep -c ' txtrace_calls ')" -gt 10 ] || complain 'TXTRACE_AGGREGATE counts nothing'
+
+# A filter that leaves out the counts gives events instead.
+nr_checks=$((nr_checks + 1))
+"$tool" record --preload --aggregate --no-event txtrace_calls --force -o log.trx "$tight" exit >account 2>err
+"$tool" print log.trx >said
+! grep -q ' txtrace_calls ' said && grep -q ' pthread_mutex_lock ' said || complain 'calls are neither counted nor recorded'
+
+# A killed program loses the counts that it has not told, but no more than its calls.
+nr_checks=$((nr_checks + 1))
+"$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" kill >account 2>err
+python3 "$top/tests/tool/aggregate.py" "$tool" log.trx account at-most >said 2>&1 || complain "kill: $(cat said)"
+
+# What the counts hide is not known, and the commands say so.
+nr_checks=$((nr_checks + 1))
+"$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" exit >account 2>err
+"$tool" locks log.trx >said
+grep -q 'counted and not recorded: how long and by whom' said || complain "locks tells nothing of the counts: $(cat said)"
+grep -A2 '^Lock Order' said | grep -q 'nothing' || complain "locks has a lock order: $(cat said)"
+nr_checks=$((nr_checks + 1))
+"$tool" check --strict log.trx >said || complain "check: $(cat said)"
+"$tool" export --to trx --force -o other.trx log.trx && "$tool" check --strict other.trx >said || complain "trx: $(cat said)"
+finish
