@@ -31,6 +31,7 @@
 #define ROUND_MS 250	  /* time between two checks of the stream */
 #define TYPES_ROUND_MS 10 /* time between two checks of the stream, if the tool must also check event types */
 #define FIRST_CHECK_MS 1  /* time to the first check of the process; this time doubles after each check */
+#define EARLY_CHECK_MS 2 /* the longest time between two checks in the first second */
 #define LAST_CHECK_MS 1000
 
 struct recording {
@@ -209,7 +210,8 @@ static void show_progress(const struct recording *recording)
 }
 
 /*
- * Check often at first, so that the tool sees a short-lived program. Check less often later, to disturb a long-lived
+ * Check often in the first second, so that the tool sees a short-lived program before it ends, and can name its objects.
+ * Check less often later, to disturb a long-lived
  * program less. While the dynamic loader works, the library is already mapped, but other modules and the registry are
  * not mapped yet. Only the registry shows whether the program can find this trace.
  */
@@ -219,7 +221,7 @@ static void inspect(struct recording *recording)
 		return;
 	target_inspect(&recording->target, recording->pid);
 	recording->check_ns = now_ns() + recording->check_ms * 1000000LL;
-	if (recording->check_ms < LAST_CHECK_MS)
+	if (recording->check_ms < LAST_CHECK_MS && (recording->check_ms < EARLY_CHECK_MS || since_ns(&recording->begin) > NS_PER_S))
 		recording->check_ms *= 2;
 }
 

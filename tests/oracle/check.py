@@ -382,6 +382,9 @@ def check_says(account, offset, first_ns):
         name, *words = command.split()
         thread = [question(account, words.pop(), offset, first_ns)] if name == "why" and words else []
         said = run(name, *words, log, *thread).replace("\r", "")
+        for address, known in account.objects.items():
+            if address >= 4096:  # see is_object()
+                expression = re.sub(rf"\b{known}\b", rf"(?:{known}|[^,;]*?\\b(?:0x)?0*{address:x})", expression)
         if (re.search(expression, said, re.M) is not None) != is_said:
             complain(f"txtrace {command} {'does not say' if is_said else 'says'} {expression}:\n{said}")
 
