@@ -856,7 +856,7 @@ START_TEST(get_attr_of_default_stream_has_the_defaults)
 	ok(txtrace_attr_getrings(&attr, &rings));
 	/* One for each CPU, and where these write without locks one for all others. */
 	ck_assert_uint_eq(rings,
-			  (unsigned int)sysconf(_SC_NPROCESSORS_CONF) + (px_cpu_area() != NULL));
+			  (unsigned int)sysconf(_SC_NPROCESSORS_CONF) + px_test_has_cpu_rings());
 	ok(posix_trace_attr_destroy(&attr)); /* DESTROY-4 */
 }
 END_TEST

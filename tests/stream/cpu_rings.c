@@ -1183,8 +1183,9 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "without-areas") == 0)
 		return run_without_areas();
-	if (!px_cpu_area() || px_test_nr_steps() == 0)
-		skip_program("threads have no area for restartable sequences");
+	if (!px_test_has_cpu_rings() || px_test_nr_steps() == 0)
+		skip_program("no rings of CPUs: the kernel lacks restartable sequences or membarrier, or does not "
+			     "trust the hardware counter");
 	tcase = tcase_create("steps");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);

@@ -17,7 +17,9 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
+#include "base/membarrier.h"
 #include "ring/cpuring.h"
 
 int run_suite(Suite *suite)
@@ -487,9 +489,15 @@ void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_
 	px_test_hold_data(writer, point, type, &writer->number, sizeof(writer->number));
 }
 
+bool px_test_has_cpu_rings(void)
+{
+	return px_clock_best().source == PX_CLOCK_HARDWARE && px_cpu_area() && px_membarrier_register() &&
+	       px_membarrier_all();
+}
+
 bool px_test_passes(unsigned int nr_rings, const char *point)
 {
-	return nr_rings != 0 || !px_cpu_area() ||
+	return nr_rings != 0 || !px_test_has_cpu_rings() ||
 	       (strcmp(point, "ring.reserve.loaded") != 0 && strcmp(point, "ring.claim.loaded") != 0);
 }
 

@@ -153,6 +153,12 @@ struct px_test_writer {
 };
 
 /*
+ * True if a stream with the default attributes has a ring for each CPU.  It has none where the kernel does not trust
+ * the hardware counter (another clock source than tsc, or no /sys), or lacks restartable sequences or membarrier(2).
+ */
+bool px_test_has_cpu_rings(void);
+
+/*
  * True if events of a stream with that number of rings pass this point.  Where CPUs have rings of their own, reserve
  * and claim are one step (cpuring.h).
  */
