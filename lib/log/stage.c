@@ -454,7 +454,7 @@ static void give_time(struct px_log *log, const struct px_entry *first)
 	log->switched = 0;
 }
 
-/* Note who has the CPU after the event laid out last. */
+/* Note which thread has the CPU after the event laid out last. */
 static void note_running(struct px_log *log, const struct px_translation *translation)
 {
 	const struct px_entry *last = &translation->entries[translation->nr_entries - 1];

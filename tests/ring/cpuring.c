@@ -20,6 +20,8 @@
 #define NR_SLOTS 16
 #define NOBODY 0x3fffffu /* no thread has this tid */
 
+#define MOST_TRIES 10000000 /* more than any scheduler disturbs in a row */
+
 static struct px_ring ring;
 static uint64_t limit; /* 0: it loops */
 static struct px_cpu cpu;
@@ -107,7 +109,26 @@ static void commit(const struct px_reservation *at, uint32_t n)
 	px_ring_commit(&ring, at->position, n, self);
 }
 
-/* Of so many slots each.  The disturbance ends at some time. */
+/*
+ * True if the caller must try again.  As a caller of the sequences must, read the CPU again: the system may move even a
+ * thread that is bound to one CPU, for example if it takes this CPU away.
+ */
+static bool must_retry(enum px_outcome taken)
+{
+	static unsigned int nr_tries;
+
+	if (taken != PX_DISTURBED) {
+		nr_tries = 0;
+		return false;
+	}
+	if (++nr_tries == MOST_TRIES)
+		ck_abort_msg("disturbed without end: on CPU %d, the area has %u, the sequence had %u", sched_getcpu(),
+			     px_cpu_of(px_cpu_area()).number, cpu.number);
+	cpu = px_cpu_of(px_cpu_area());
+	return true;
+}
+
+/* Of so many slots each. */
 static void put_records(unsigned int count, uint32_t n)
 {
 	struct px_reservation at;
@@ -117,7 +138,7 @@ static void put_records(unsigned int count, uint32_t n)
 
 		do
 			taken = take(n, self, &at);
-		while (taken == PX_DISTURBED);
+		while (must_retry(taken));
 		ck_assert_int_eq(taken, PX_TAKEN);
 		commit(&at, n);
 	}
@@ -129,7 +150,7 @@ static enum px_outcome take_in_the_end(uint32_t n, struct px_reservation *at)
 
 	do
 		taken = take(n, self, at);
-	while (taken == PX_DISTURBED);
+	while (must_retry(taken));
 	return taken;
 }
 
@@ -304,7 +325,7 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 			px_test_plant(step, NULL);
 			sigaction(SIGTRAP, &standard, NULL);
 			self = (uint32_t)getpid();
-			while (take_by_kind(n, self, &at) == PX_DISTURBED)
+			while (must_retry(take_by_kind(n, self, &at)))
 				;
 			_exit(0);
 		}
