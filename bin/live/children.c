@@ -34,10 +34,11 @@ static void look_at(const struct process *process, struct sample *untraced, stru
 	struct target target;
 	bool lives = !process->is_reaped && target_inspect(&target, process->pid);
 
-	if (process->untraced || !process->has_events)
-		take(untraced, process);
-	else if (lives && target.has_library)
+	/* A process that goes on may have recorded nothing yet, such as one that has just executed a program. */
+	if (lives && target.has_library)
 		take(alive, process);
+	else if (process->untraced || !process->has_events)
+		take(untraced, process);
 }
 
 static const char *processes_word(size_t nr)

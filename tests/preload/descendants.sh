@@ -6,7 +6,7 @@
 TXTRACE_PRELOAD=$object
 export TXTRACE_PRELOAD
 
-# LOCKS makes 100 locks, after waiting for the end of a pipe on stdin if it has an argument.
+# LOCKS makes 100 locks.  If it has an argument, it first writes that it has begun, and waits for the end of its stdin.
 cat >locks.c <<'EOF'
 #include <pthread.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
 	char byte;
 	(void)argv;
-	if (argc > 1 && read(0, &byte, 1) != 0)
+	if (argc > 1 && (write(1, "begun", 5) != 5 || read(0, &byte, 1) != 0))
 		return 1;
 	for (int i = 0; i < 100; i++) {
 		pthread_mutex_lock(&mutex);
@@ -150,7 +150,8 @@ rm -f go
 rm -f fifo
 mkfifo fifo
 exec 9<>fifo
-recorded --inherit sh -c './locks wait <fifo 9>&- & :'
+rm -f begun
+recorded --inherit sh -c './locks wait <fifo >begun 9>&- & until [ -s begun ]; do sleep 0.01; done'
 says '--wait-all waits'
 exec 9>&-
 
