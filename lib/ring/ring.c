@@ -80,13 +80,19 @@ void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_
 	px_fetch_add(&ring->control->extra, UINT64_C(1));
 }
 
-void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter)
+void px_ring_mark_loss(const struct px_ring *ring, uint64_t counter)
 {
 	struct px_ring_control *control = ring->control;
 
 	px_exchange(&control->mark[px_fetch_add(&control->nr_marks, UINT64_C(1)) % PX_RING_MARKS], counter);
 	PX_TESTPOINT("ring.given.marked");
-	px_fetch_add(&control->given_up, UINT64_C(1)); /* EDGE given release */
+	px_fetch_add(&control->nr_marked, UINT64_C(1)); /* EDGE given release */
+}
+
+void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter)
+{
+	px_fetch_add(&ring->control->given_up, UINT64_C(1));
+	px_ring_mark_loss(ring, counter);
 }
 
 void px_ring_void(const struct px_ring *ring, uint64_t position, uint32_t n)

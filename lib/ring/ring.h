@@ -78,7 +78,9 @@
  *	stop	The controller exchanges the state, then loads head.  The writer exchanges head, then
  *		loads the state.  So at least one of them sees the exchange of the other (segment.h).
  *	attach	registry's generation store	-> trace point's load of it (registry.h)
- *	given	writer's mark, then its addition to given_up	-> reader's load of given_up, then of the mark
+ *	given	writer's mark, then its addition to nr_marked	-> reader's load of nr_marked, then of the mark
+ *	drop	The writer adds to `dropped`, then loads the state.  The controller stores the state RUNNING, then loads
+ *		`dropped`.  So at least one of them sees the store of the other, and marks the loss (check_state.h).
  *	wake	reader's flag and membarrier	-> writer's load of the flag after commit (wakeup.h)
  *	inside	A thread stores its word, then loads a view.  The other thread takes the view away, makes all
  *		threads pass a barrier, then loads the word (inside.h).
@@ -177,10 +179,11 @@ struct px_ring_control {
 	 */
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
-	 * The marks of events that writers gave up.  Index: number of the mark mod PX_RING_MARKS.  Value: counter of
-	 * the event, or 0 if the reader has taken the mark.
+	 * The marks of lost events for which START has no mark (px_ring_mark_loss()).  Index: number of the mark mod
+	 * PX_RING_MARKS.  Value: counter of the event, or 0 if the reader has taken the mark.
 	 */
 	uint64_t nr_marks __attribute__((aligned(PX_CACHE_LINE)));
+	uint64_t nr_marked; /* marks that are in the array; nr_marks may be ahead of it */
 	uint64_t mark[PX_RING_MARKS];
 };
 
@@ -319,8 +322,14 @@ PX_INLINE bool px_ring_claim(const struct px_ring *ring, uint64_t position, uint
 PX_NOINLINE void px_ring_give_up(const struct px_ring *ring, uint64_t position, uint32_t nr_claimed);
 
 /*
- * Count an event that is lost because every attempt to claim slots for it failed. `counter` is the counter of the last
- * attempt.  Store it as a mark.  The ring keeps the newest PX_RING_MARKS marks.
+ * Mark the loss of an event with this counter: the reader reports a gap before the next record that is not older.  The
+ * ring keeps the newest PX_RING_MARKS marks.
+ */
+PX_COLD void px_ring_mark_loss(const struct px_ring *ring, uint64_t counter);
+
+/*
+ * Count an event that is lost because every attempt to claim slots for it failed, and mark the loss. `counter` is the
+ * counter of the last attempt.
  */
 PX_COLD void px_ring_count_given_up(const struct px_ring *ring, uint64_t counter);
 

@@ -161,7 +161,7 @@ uint64_t px_view_dropped(const struct px_view *view)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
-		sum += px_read_once(&px_rings_get(&view->rings, i).control->dropped);
+		sum += px_load_ordered(&px_rings_get(&view->rings, i).control->dropped); /* EDGE drop acquire */
 	return sum;
 }
 

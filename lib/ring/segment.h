@@ -72,7 +72,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3A747845636174) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x3A747845636175) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -103,6 +103,12 @@ PX_INLINE unsigned int px_state_filter(uint64_t word)
 PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 {
 	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
+}
+
+/* Return true if these are words of one run: an automatic stop may be between them, but no START, stop by call or clear. */
+PX_INLINE bool px_state_is_same_run(uint64_t a, uint64_t b)
+{
+	return (a ^ b) >> PX_STATE_WINDOW_BIT == 0;
 }
 
 /* Return the word that opens a new window with this state. */

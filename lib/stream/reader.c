@@ -68,7 +68,7 @@ void px_reader_read_heads(struct px_reader *reader)
 		struct px_ring ring = px_reader_ring(reader, i);
 
 		reader->cursor[i].head = px_load_acquire(&ring.control->head);
-		px_reader_look_at_given_up(reader, i);
+		px_reader_look_at_marks(reader, i);
 	}
 	PX_TESTPOINT("reader.snapshot.taken");
 }
@@ -289,7 +289,7 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->released = cursor->position;
 		if (!px_growth_is_partial(reader->view, ring.control))
 			px_ring_consume(&ring, cursor->position);
-		px_reader_look_at_given_up(reader, i);
+		px_reader_look_at_marks(reader, i);
 	}
 	reader->nr_marks = 0;
 	reader->nr_heap = 0;

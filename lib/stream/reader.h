@@ -64,7 +64,7 @@ struct px_cursor {
 	uint64_t pending_since_ns; /* start of this wait, CLOCK_MONOTONIC */
 	uint64_t passed_until;	   /* end of the slots of a dead thread that the reader passed last */
 	uint32_t passed_tid;	   /* tid of that thread */
-	uint64_t given_up;	   /* given_up of the ring at the last search for slots of dead threads */
+	uint64_t nr_marked;	   /* nr_marked of the ring at the last look at its marks */
 	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
 	uint64_t released;	   /* if the reader keeps slots: slots below this position may be freed */
 	bool tail_is_held;	   /* the tail is lower than position, because a reservation was set aside */
@@ -117,7 +117,7 @@ struct px_reader {
 	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
 	uint64_t reported_given_up; /* number of given-up events that were reported */
 
-	uint64_t *mark; /* counters of given-up events for which no gap is noted yet */
+	uint64_t *mark; /* counters of lost events for which no gap is noted yet (px_reader_mark_loss()) */
 	uint32_t nr_marks, marks_capacity;
 
 	struct px_aside *aside;
@@ -171,6 +171,9 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
  */
 bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report);
+
+/* Report a gap before the next record that is not older than this counter. */
+void px_reader_mark_loss(struct px_reader *reader, uint64_t counter);
 
 /*
  * Fill in the position at which reading continues: before the last report if in_hand is true, otherwise after it.

@@ -43,30 +43,33 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 	cursor->position++;
 }
 
-/* Take the marks of a ring.  A mark for which there is no room becomes a gap at once. */
+void px_reader_mark_loss(struct px_reader *reader, uint64_t counter)
+{
+	if (reader->nr_marks < reader->marks_capacity)
+		reader->mark[reader->nr_marks++] = counter;
+	else
+		px_reader_note_gap(reader, counter);
+	reader->has_late = true;
+}
+
 static void take_marks(struct px_reader *reader, const struct px_ring *ring)
 {
 	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
 		uint64_t counter = px_exchange(&ring->control->mark[k], UINT64_C(0));
 
-		if (counter == 0)
-			continue;
-		if (reader->nr_marks < reader->marks_capacity)
-			reader->mark[reader->nr_marks++] = counter;
-		else
-			px_reader_note_gap(reader, counter);
-		reader->has_late = true;
+		if (counter != 0)
+			px_reader_mark_loss(reader, counter);
 	}
 }
 
-void px_reader_look_at_given_up(struct px_reader *reader, uint32_t i)
+void px_reader_look_at_marks(struct px_reader *reader, uint32_t i)
 {
 	struct px_ring ring = px_reader_ring(reader, i);
-	uint64_t given_up = px_load_acquire(&ring.control->given_up); /* EDGE given acquire */
+	uint64_t nr_marked = px_load_acquire(&ring.control->nr_marked); /* EDGE given acquire */
 
-	if (px_likely(given_up == reader->cursor[i].given_up))
+	if (px_likely(nr_marked == reader->cursor[i].nr_marked))
 		return;
-	reader->cursor[i].given_up = given_up;
+	reader->cursor[i].nr_marked = nr_marked;
 	take_marks(reader, &ring);
 	if (!px_growth_is_partial(reader->view, ring.control))
 		px_ring_reclaim_all(&ring, px_procfs_has);
@@ -145,7 +148,7 @@ bool px_reader_report_overrun(struct px_reader *reader)
 	bool is_overrun;
 
 	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
-		px_reader_look_at_given_up(reader, i);
+		px_reader_look_at_marks(reader, i);
 	if (reader->nr_aside > 0) {
 		px_aside_look(reader);
 		reader->has_late = true;

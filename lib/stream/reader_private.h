@@ -172,11 +172,11 @@ void px_reader_abandon(struct px_reader *reader, uint64_t counter);
 void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
 
 /*
- * If writers of this ring have given up events because they found no slot: take their marks, and free the slots of dead
- * threads.  Call this after the read of the snapshot's counter.  A later event of such a writer has a later counter, so
- * the mark exists before a snapshot shows that event.
+ * If writers of this ring have marked losses: take the marks, and free the slots of dead threads, for which writers may
+ * have found no slot.  Call this after the read of the snapshot's counter.  A later event of such a writer has a later
+ * counter, so the mark exists before a snapshot shows that event.
  */
-void px_reader_look_at_given_up(struct px_reader *reader, uint32_t i);
+void px_reader_look_at_marks(struct px_reader *reader, uint32_t i);
 
 /* Note a gap for each mark that is not later than the record at the top of the heap. */
 void px_reader_pass_marks(struct px_reader *reader);

@@ -73,6 +73,17 @@ static void settle_writers(const struct px_view *view)
 		px_membarrier_settle();
 }
 
+/* Mark the loss of events that a writer counted as dropped after START was recorded, but before the stream ran. */
+static void mark_late_drops(struct px_stream *stream)
+{
+	uint64_t dropped = px_view_dropped(&stream->view);
+
+	if (px_likely(dropped == stream->dropped_started))
+		return;
+	stream->dropped_started = dropped;
+	px_reader_mark_loss(&stream->reader, px_stream_first_dropped(stream));
+}
+
 /*
  * Start the stream.  Record START before the change of the state, so that START is the first event of the window
  * (START-7).  If START ends an automatic stop, the marks of START hold the STOP and the gap that the reader must report
@@ -112,6 +123,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
+	mark_late_drops(stream);
 	/* START may have filled the stream. */
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, px_read_once(&segment->state));

@@ -16,17 +16,27 @@ static void wake_after_stop(const struct px_view *view)
 /*
  * Each ring has its own count of dropped events.  A program may drop more events than it records,
  * and threads on all CPUs would compete for one common count.
+ *
+ * START marks the gap before it from this count.  But a writer may have slept since it loaded the state, and START may
+ * have missed its event.  Then the next event of this thread must not come before the mark of the loss.
  */
-void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state)
+void px_on_no_room(const struct px_view *view, const struct px_ring *ring, uint64_t state)
 {
-	uint64_t *first = &view->segment->first_dropped;
+	struct px_segment *segment = view->segment;
+	uint64_t counter = 0;
 
 	px_view_auto_stop(view, state);
-	if (px_read_once(first) == 0)
-		px_compare_exchange(first, UINT64_C(0),
-				    px_clock_read((enum px_clock_source)view->rings.source));
-	px_fetch_add(&control->dropped, UINT64_C(1));
+	if (px_read_once(&segment->first_dropped) == 0) {
+		counter = px_clock_read((enum px_clock_source)view->rings.source);
+		px_compare_exchange(&segment->first_dropped, UINT64_C(0), counter);
+	}
+	PX_TESTPOINT("point.drop.dated");
+	px_fetch_add(&ring->control->dropped, UINT64_C(1));
 	PX_TESTPOINT("point.drop.counted");
+	/* EDGE drop acquire: this load comes after the addition */
+	if (px_unlikely(!px_state_is_same_run(px_load_ordered(&segment->state), state)))
+		px_ring_mark_loss(ring, counter ? counter :
+						  px_clock_read((enum px_clock_source)view->rings.source));
 	wake_after_stop(view);
 }
 
@@ -62,8 +72,11 @@ bool px_on_not_recording(const struct px_view *view, uint64_t state, uint32_t id
 	px_read_fence();
 	if (px_load_acquire(&view->segment->state) != state)
 		return false;
-	if (!filtered && counts_drops(view, state)) /* UFULL-12 */
-		px_on_no_room(view, px_ring_choose(view, cpu).control, state);
+	if (!filtered && counts_drops(view, state)) { /* UFULL-12 */
+		struct px_ring ring = px_ring_choose(view, cpu);
+
+		px_on_no_room(view, &ring, state);
+	}
 	return true;
 }
 

@@ -57,10 +57,10 @@ PX_INLINE bool px_state_is_unchanged(const struct px_segment *segment, uint64_t 
 enum px_verdict px_recheck_state(const struct px_segment *segment, uint64_t state, uint32_t id);
 
 /*
- * Call this if the ring has no room for the event.  Stop the stream, and count the event as
- * dropped.
+ * Call this if the ring has no room for the event.  Stop the stream, and count the event as dropped.  If the stream has
+ * begun another run since the writer loaded this state, mark the loss in the ring.
  */
-void px_on_no_room(const struct px_view *view, struct px_ring_control *control, uint64_t state);
+void px_on_no_room(const struct px_view *view, const struct px_ring *ring, uint64_t state);
 
 /*
  * Call this if the ring has no room for a further user event after this event.  Stop the stream, unless the ring can

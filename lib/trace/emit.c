@@ -34,7 +34,7 @@ void px_emit_any(const struct px_view *view, struct px_event *event, struct px_c
 		if (px_unlikely(outcome == PX_NO_ROOM)) {
 			if (view->grows && px_growth_make_room(view, ring.control, n, view->limit))
 				continue;
-			px_on_no_room(view, ring.control, state);
+			px_on_no_room(view, &ring, state);
 			return;
 		}
 		verdict = px_state_is_unchanged(segment, state) ?

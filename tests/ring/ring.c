@@ -1636,7 +1636,7 @@ static void take(struct hammer *work, uint64_t serial)
  * Every writer lives, so the reader waits for a slot in flight until that is decided, or it is
  * lapped.
  */
-static uint64_t read_hammer(struct reader *reader, struct hammer work[NR_WRITERS])
+static uint64_t read_hammer(struct reader *reader, struct hammer work[NR_WRITERS], uint32_t nr_slots)
 {
 	uint64_t until_ns = monotonic_ns() + HAMMER_NS;
 	uint64_t nr_stuck = 0;
@@ -1656,7 +1656,7 @@ static uint64_t read_hammer(struct reader *reader, struct hammer work[NR_WRITERS
 			}
 			sched_yield();
 		}
-		if (monotonic_ns() >= until_ns)
+		if (monotonic_ns() >= until_ns && reader->nr_read > nr_slots)
 			px_write_once(&is_over, true);
 	}
 }
@@ -1678,7 +1678,7 @@ START_TEST(write_four_threads_at_once_is_sound)
 		work[i].seed = next_random(&seed);
 		ck_assert_int_eq(pthread_create(&work[i].thread, NULL, hammer, &work[i]), 0);
 	}
-	nr_stuck = read_hammer(&reader, work);
+	nr_stuck = read_hammer(&reader, work, nr_slots);
 	for (unsigned int i = 0; i < NR_WRITERS; i++)
 		ck_assert_int_eq(pthread_join(work[i].thread, NULL), 0);
 	expect_sound(&reader);

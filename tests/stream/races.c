@@ -300,6 +300,77 @@ START_TEST(fill_up_at_every_step_of_a_writer_no_event_is_both_lost_and_recorded)
 }
 END_TEST
 
+/*
+ * EVENT-12 UFULL-8: a full stream starts again while a writer is about to drop an event.  START has not seen this drop,
+ * so it does not mark it.  The loss is marked before the next event of that thread.
+ */
+
+static void drop_at_start(const char *name)
+{
+	if (strcmp(name, "stream.start.recorded") != 0)
+		return;
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	record(900);
+}
+
+static void fill_up(void)
+{
+	struct posix_trace_status_info status;
+
+	posix_trace_shutdown(stream);
+	make_stream(POSIX_TRACE_UNTIL_FULL, 2000);
+	do {
+		record(1);
+		ok(posix_trace_get_status(stream, &status));
+	} while (status.posix_stream_status == POSIX_TRACE_RUNNING);
+}
+
+/* Read until the event 901.  An OVERFLOW must come before it, after START if that was not read yet. */
+static void expect_mark_before_901(bool has_begun)
+{
+	struct posix_trace_event_info info;
+	bool is_marked = false;
+	struct txtrace_loss loss;
+	int found;
+
+	while ((found = read_one(stream, &info)) != 901) {
+		ck_assert_int_ne(found, NOTHING);
+		ck_assert_int_ne(found, 900);
+		has_begun |= info.posix_event_id == POSIX_TRACE_START;
+		is_marked |= info.posix_event_id == POSIX_TRACE_OVERFLOW && has_begun;
+	}
+	ck_assert(is_marked);
+	ok(txtrace_get_loss(stream, &loss));
+	ck_assert_uint_eq(loss.dropped, 1);
+}
+
+START_TEST(start_before_a_drop_is_counted_the_loss_is_marked_by_the_writer)
+{
+	struct posix_trace_event_info info;
+
+	fill_up();
+	hold_writer("point.drop.dated", 900);
+	while (read_one(stream, &info) != NOTHING) /* and START */
+		;
+	release_writer();
+	record(901);
+	expect_mark_before_901(true);
+}
+END_TEST
+
+START_TEST(drop_between_start_and_its_run_the_loss_is_marked_by_the_controller)
+{
+	struct posix_trace_event_info info;
+
+	fill_up();
+	__atomic_store_n(&px_testpoint_hook, drop_at_start, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&px_testpoint_hook, __ATOMIC_ACQUIRE))
+		ck_assert_int_ne(read_one(stream, &info), NOTHING);
+	record(901);
+	expect_mark_before_901(false);
+}
+END_TEST
+
 /* Signal handlers. */
 
 static const char *raise_at;
@@ -477,6 +548,8 @@ int main(void)
 	tcase_set_timeout(steps, 60);
 	for (size_t i = 0; i < PX_ARRAY_SIZE(at_every_step); i++)
 		tcase_add_loop_test(steps, at_every_step[i], 0, (int)PX_ARRAY_SIZE(points));
+	tcase_add_test(steps, start_before_a_drop_is_counted_the_loss_is_marked_by_the_writer);
+	tcase_add_test(steps, drop_between_start_and_its_run_the_loss_is_marked_by_the_controller);
 	suite_add_tcase(suite, steps);
 	tcase_add_checked_fixture(attaching, setup, teardown);
 	tcase_set_timeout(attaching, 120);
