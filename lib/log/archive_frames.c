@@ -144,8 +144,8 @@ static bool load(struct px_archive_source *source, uint64_t position,
 	       position >= frames->head.position + frames->nr_unpacked)
 		if (!load_next(frames))
 			return false;
-	/* The frame may have entries that were committed later. */
-	if (position >= source->file->commit.end)
+	/* The frame may have entries that were committed later; all of them, if the older frames are overwritten. */
+	if (position >= source->file->commit.end || frames->head.position >= source->file->commit.end)
 		return false;
 	left = source->file->commit.end - frames->head.position;
 	*window = (struct px_archive_window){.position = frames->head.position,

@@ -108,15 +108,15 @@ static void count_missing(struct logreader *reader)
 }
 
 /*
- * The log has no entries from the position to window.position: go there.  In a whole log this is the unused end of a
- * volume.  But if the writer has overwritten entries that this reader has not read, or the file is damaged, events are
- * missing here.  Report this gap as an overflow, unless it comes before the first event: then the trace begins later.
+ * The log has no entries from the position to `to`: go there.  In a whole log this is the unused end of a volume.  But
+ * if the writer has overwritten entries that this reader has not read, or the file is damaged, events are missing here.
+ * Report this gap as an overflow, unless it comes before the first event: then the trace begins later.
  */
-static void skip_gap(struct logreader *reader)
+static void skip_gap(struct logreader *reader, uint64_t to)
 {
 	bool is_lost = reader->position < reader->file.commit.first || reader->file.takes_damaged;
 
-	reader->position = reader->window.position;
+	reader->position = to;
 	if (is_lost && reader->nr_read > 0 && reader->gap == GAP_NONE)
 		reader->gap = GAP_OVERFLOW;
 }
@@ -141,7 +141,7 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 		uint64_t i;
 
 		if (px_unlikely(reader->position < reader->window.position))
-			skip_gap(reader);
+			skip_gap(reader, reader->window.position);
 		i = reader->position - reader->window.position;
 		if (px_likely(reader->window.packed[i].is_event)) {
 			if (px_unlikely(reader->gap != GAP_NONE)) {
@@ -154,7 +154,8 @@ static enum px_next log_next(struct px_archive *archive, void *data, size_t capa
 		reader->position++;
 	}
 	reader->window.nr_entries = 0;
-	reader->position = reader->file.commit.end;
+	if (reader->position < reader->file.commit.end)
+		skip_gap(reader, reader->file.commit.end);
 	count_missing(reader);
 	return PX_NEXT_NONE;
 }

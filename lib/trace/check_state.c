@@ -31,7 +31,7 @@ void px_on_no_room(const struct px_view *view, const struct px_ring *ring, uint6
 		px_compare_exchange(&segment->first_dropped, UINT64_C(0), counter);
 	}
 	PX_TESTPOINT("point.drop.dated");
-	px_fetch_add(&ring->control->dropped, UINT64_C(1));
+	px_fetch_add(&ring->control->dropped, UINT64_C(1)); /* EDGE drop release */
 	PX_TESTPOINT("point.drop.counted");
 	/* EDGE drop acquire: this load comes after the addition */
 	if (px_unlikely(!px_state_is_same_run(px_load_ordered(&segment->state), state)))

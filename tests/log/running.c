@@ -38,6 +38,7 @@ struct reader {
 	uint32_t next;
 	uint64_t nr_skipped;
 	bool has_begun;
+	bool is_marked; /* an OVERFLOW came after the last event */
 };
 
 static struct reader slow[NR_SLOW];
@@ -73,6 +74,7 @@ static bool read_some(struct reader *reader, uint32_t most)
 		if (reader->archive->kind->next(reader->archive, &payload, sizeof(payload),
 						&report) != PX_NEXT_EVENT)
 			return false;
+		reader->is_marked |= report.record.id == POSIX_TRACE_OVERFLOW;
 		if (report.record.id != type)
 			continue;
 		expect(report.length == length_of(payload.number));
@@ -81,9 +83,11 @@ static bool read_some(struct reader *reader, uint32_t most)
 		expect(payload.number < nr_recorded);
 		if (reader->has_begun) {
 			expect(payload.number >= reader->next);
+			expect(payload.number == reader->next || reader->is_marked);
 			reader->nr_skipped += payload.number - reader->next;
 		}
 		reader->has_begun = true;
+		reader->is_marked = false;
 		reader->next = payload.number + 1;
 		most--;
 	}
@@ -296,6 +300,33 @@ START_TEST(running_log_is_followed_to_its_end)
 }
 END_TEST
 
+/* A follower finds that all it knew of is overwritten, and looks again before the writer goes on (LOOP-4). */
+START_TEST(running_loop_log_is_followed_past_what_is_overwritten)
+{
+	struct reader reader;
+
+	begin(POSIX_TRACE_LOOP, 60000);
+	px_test_at_point("none", NULL);
+	write_rounds(1, 100);
+	open_log(&reader);
+	for (int i = 0; i < 4; i++) {
+		write_rounds(40, 100);
+		read_some(&reader, UINT32_MAX);
+		ok(reader.archive->kind->extend(reader.archive));
+		read_some(&reader, 10);
+	}
+	ck_assert_uint_gt(reader.nr_skipped, 0);
+	ok(posix_trace_shutdown(stream));
+	read_some(&reader, UINT32_MAX);
+	ok(reader.archive->kind->extend(reader.archive));
+	read_some(&reader, UINT32_MAX);
+	ck_assert_uint_eq(reader.next, nr_recorded);
+	ck_assert_uint_le(reader.nr_skipped, reader.archive->info.nr_missing);
+	close_log(&reader);
+	close(file);
+}
+END_TEST
+
 /* OPEN-3 */
 START_TEST(open_with_flags_takes_what_open_refuses)
 {
@@ -331,6 +362,7 @@ int main(void)
 	tcase_add_test(tests, running_large_log_is_read_while_it_moves);
 	tcase_add_test(tests, running_log_that_is_cleared_is_read_at_every_write);
 	tcase_add_test(tests, running_log_is_followed_to_its_end);
+	tcase_add_test(tests, running_loop_log_is_followed_past_what_is_overwritten);
 	tcase_add_test(tests, open_with_flags_takes_what_open_refuses);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
