@@ -69,6 +69,13 @@ extern uint32_t px_hook_groups __attribute__((visibility("hidden")));
 /* Look up the real functions, unless they are already known. */
 void px_hook_prepare(void);
 
+/* Look up the real function if it is not known yet.  Some wrappers need it even while the process is not traced. */
+#define PX_ENSURE_REAL(name)                                                                       \
+	do {                                                                                       \
+		if (px_unlikely(!px_real.name))                                                    \
+			px_hook_prepare();                                                         \
+	} while (0)
+
 /* The real functions of wrappers that record nothing (process.c).  NULL: the C library has no such function. */
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));

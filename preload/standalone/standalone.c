@@ -6,7 +6,7 @@
  * fails, the code here prints one line on stderr, and the program continues.
  *
  * TXTRACE_CHILDREN decides which children are traced.  If it is "no", the wrapper of exec gives each executed program
- * an environment without this object (wrap/process.c, env_edit.c).  For system(), popen() and clone() that is
+ * an environment without this object (wrap/exec.c, env_edit.c).  For system(), popen() and clone() that is
  * impossible.  In these cases, and with match=, the constructor finds out whether the parent process also has this
  * object.  If it has, this process is a child.
  *
