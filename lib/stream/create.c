@@ -16,9 +16,9 @@
 #include "registry/target.h"
 #include "ring/cpuring.h"
 #include "ring/growth.h"
-#include "trace/inside.h"
 #include "trace/process.h"
 #include "trace/types.h"
+#include "trace/views.h"
 
 static int check_attr(const struct px_attr *attr, bool with_log)
 {
@@ -481,7 +481,7 @@ void px_stream_end(struct px_stream *stream)
 	leaves_log = stream->logging.checkpoint_file != NULL;
 	px_registry_of_end(stream->owner, stream->index, &stream->slot, leaves_log);
 	px_process_refresh(px_frame_here()); /* detach this process if it is the target */
-	px_inside_settle();
+	px_views_settle();
 	px_wakeup_wake(&segment->waiting);
 }
 

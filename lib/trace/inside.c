@@ -8,22 +8,17 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "base/membarrier.h"
 #include "base/procfs.h"
 #include "trace/process.h"
 
 #define ENTRIES_AT_FIRST 16
 #define CHUNKS 20 /* room for more entries than the kernel has tids */
 #define LOOKS_EACH 2
-#define VIEWS_IN_CHUNK 64
 #define STACK_REACH ((uintptr_t)65536) /* addresses at most this far apart count as addresses of one stack */
 #define POLLS 200
-#define KEPT_MAX 8
-#define NAPS_MAX 50
 
 static uint32_t has_given_up;
 
@@ -361,84 +356,9 @@ void px_inside_give_up(void)
 	px_exchange(&has_given_up, 1);
 }
 
-/* Views. */
-
-struct view_entry {
-	struct px_view view; /* first member, so a pointer to the view is also a pointer to the entry */
-	struct view_entry *next;
-	struct view_chunk *chunk;
-	uint32_t is_retired;
-};
-
-struct view_chunk {
-	uint64_t used; /* bit i: entry[i] is in use */
-	struct view_chunk *next;
-	struct view_entry entry[VIEWS_IN_CHUNK];
-};
-
-static struct view_chunk *view_chunks;
-static uint32_t nr_kept;	   /* retired views that are not freed yet */
-static struct view_entry *retired; /* any thread adds to this list */
-
-/* The views for which px_inside_reclaim() waits: only its thread uses this list. */
-static struct view_entry *waiting;
-static uint32_t is_waiting;    /* 1: the list of waiting views is not empty */
-static uint32_t is_reclaiming; /* 1: a thread uses the list */
-
-static struct px_view *take_view(struct view_chunk *chunk, unsigned int i)
+bool px_inside_has_given_up(void)
 {
-	chunk->entry[i].chunk = chunk;
-	px_write_once(&chunk->entry[i].is_retired, 0);
-	return &chunk->entry[i].view;
-}
-
-struct px_view *px_inside_allocate(void)
-{
-	struct view_chunk *chunk;
-
-	for (chunk = px_load_acquire(&view_chunks); chunk; chunk = chunk->next) {
-		uint64_t used;
-
-		while (~(used = px_read_once(&chunk->used)) != 0) {
-			unsigned int i = (unsigned int)__builtin_ctzll(~used);
-
-			if (!(px_fetch_or(&chunk->used, UINT64_C(1) << i) >> i & 1))
-				return take_view(chunk, i);
-		}
-	}
-	chunk = get_memory(sizeof(*chunk));
-	if (!chunk)
-		return NULL;
-	chunk->used = 1;
-	do
-		chunk->next = px_load_acquire(&view_chunks);
-	while (!px_compare_exchange(&view_chunks, chunk->next, chunk));
-	return take_view(chunk, 0);
-}
-
-void px_inside_free(struct px_view *view)
-{
-	struct view_entry *entry = (struct view_entry *)view;
-
-	px_fetch_and(&entry->chunk->used, ~(UINT64_C(1) << (entry - entry->chunk->entry)));
-}
-
-static void add_to_retired(struct view_entry *entry)
-{
-	do
-		entry->next = px_load_acquire(&retired);
-	while (!px_compare_exchange(&retired, entry->next, entry));
-}
-
-void px_inside_retire(struct px_view *view)
-{
-	struct view_entry *entry = (struct view_entry *)view;
-
-	if (px_exchange(&entry->is_retired, 1) != 0)
-		return;
-	px_shm_retire(&view->mapping);
-	px_fetch_add(&nr_kept, 1);
-	add_to_retired(entry);
+	return px_read_once(&has_given_up) != 0;
 }
 
 static bool has_hidden_calls(const struct px_inside *entry)
@@ -446,7 +366,7 @@ static bool has_hidden_calls(const struct px_inside *entry)
 	return px_load_acquire(&entry->nr_unnoted) != 0 || px_load_acquire(&entry->doubted) != 0;
 }
 
-static bool await(struct px_inside *entry, uint64_t unused)
+static bool await_entry(struct px_inside *entry, uint64_t unused)
 {
 	bool is_owned = px_read_once(&entry->owner) != 0;
 
@@ -477,7 +397,7 @@ static bool look_again(struct px_inside *entry)
  * A thread that traces all the time is inside most of the time.  Its word is always the same, because its calls come
  * from the same place.  So poll for a while, to see the thread outside.
  */
-static bool is_awaited(struct px_inside *entry, uint64_t unused)
+static bool is_entry_awaited(struct px_inside *entry, uint64_t unused)
 {
 	uint64_t owner = px_read_once(&entry->owner);
 	bool is_inside = entry->awaited != 0 || entry->awaits_zero;
@@ -492,89 +412,14 @@ static bool is_awaited(struct px_inside *entry, uint64_t unused)
 	return false;
 }
 
-static void free_waiting(void)
+void px_inside_await(void)
 {
-	while (waiting) {
-		struct view_entry *entry = waiting;
-
-		waiting = entry->next;
-		px_shm_unmap(&entry->view.mapping);
-		px_inside_free(&entry->view);
-		px_fetch_add(&nr_kept, UINT32_MAX);
-	}
+	find_entry(await_entry, 0);
 }
 
-static void put_back_waiting(void)
+bool px_inside_is_awaited(void)
 {
-	while (waiting) {
-		struct view_entry *entry = waiting;
-
-		waiting = entry->next;
-		add_to_retired(entry);
-	}
-}
-
-/* Return false if there is nothing to wait for. */
-static bool begin_to_wait(void)
-{
-	bool may_free;
-
-	waiting = px_exchange(&retired, NULL);
-	if (!waiting)
-		return false;
-	may_free = px_membarrier_all(); /* EDGE inside acquire */
-	if (may_free && px_read_once(&has_given_up) == 0) {
-		find_entry(await, 0);
-		PX_TESTPOINT("inside.awaited");
-		return true;
-	}
-	put_back_waiting();
-	return false;
-}
-
-/*
- * Block signals: if a signal handler left this function by siglongjmp(), is_reclaiming would stay 1 for ever.  If
- * another thread reclaims at this moment, it may miss a view that was just retired.  The next call frees that view.
- */
-void px_inside_reclaim(void)
-{
-	sigset_t all, before;
-
-	if ((!px_read_once(&retired) && px_read_once(&is_waiting) == 0) ||
-	    px_read_once(&has_given_up) != 0 || px_read_once(&px_gate.self.has_fork_handlers) == 0)
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (px_compare_exchange(&is_reclaiming, 0, 1)) {
-		while (waiting || begin_to_wait()) {
-			if (find_entry(is_awaited, 0))
-				break;
-			free_waiting();
-		}
-		px_write_once(&is_waiting, waiting != NULL);
-		px_store_release(&is_reclaiming, 0);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/*
- * If a thread does not leave its trace point in time, wait again only when the number of views that are not freed has
- * doubled.
- */
-void px_inside_settle(void)
-{
-	static uint32_t limit = KEPT_MAX;
-	const struct timespec nap = {0, 1000000};
-
-	for (int i = 0; !px_is_confined() && px_read_once(&nr_kept) > px_read_once(&limit) && i < NAPS_MAX;
-	     i++) {
-		syscall(SYS_nanosleep, &nap, NULL);
-		px_inside_reclaim();
-	}
-	if (px_read_once(&nr_kept) > px_read_once(&limit))
-		px_write_once(&limit, 2 * px_read_once(&nr_kept));
-	else if (px_read_once(&nr_kept) <= KEPT_MAX)
-		px_write_once(&limit, KEPT_MAX);
+	return find_entry(is_entry_awaited, 0) != NULL;
 }
 
 static bool keep_only_own(struct px_inside *entry, uint64_t owner)
@@ -589,17 +434,8 @@ static bool keep_only_own(struct px_inside *entry, uint64_t owner)
 	return false;
 }
 
-/*
- * The child has one thread.  If another thread of the parent was reclaiming views during fork(), the child cannot know
- * which of these views are already free.  So the child never frees them.
- */
 void px_inside_after_fork(void)
 {
 	find_entry(keep_only_own, name_owner((uint32_t)syscall(SYS_gettid)));
-	if (px_read_once(&is_reclaiming) == 0)
-		put_back_waiting();
-	waiting = NULL;
-	px_write_once(&is_waiting, 0);
-	px_write_once(&is_reclaiming, 0);
 	px_write_once(&px_gate.self.has_fork_handlers, 1);
 }

@@ -11,7 +11,8 @@
  *
  * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
  * so another thread may use a view at the moment when the process detaches it.  That thread may be preempted there, or
- * stopped, for any time.  To free a view, a thread does this:
+ * stopped, for any time.  To free a view, a thread does this
+ * (views.h):
  *
  *	1. take the view out of the table of the process, so that no thread finds it any more;
  *	2. make all threads pass a barrier (membarrier(2));
@@ -75,10 +76,10 @@ struct px_frame {
 struct px_inside {
 	uintptr_t word;	   /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
 	uint64_t owner;	   /* serial << 32 | tid (0: unknown); 0: free entry */
-	uintptr_t awaited; /* px_inside_reclaim() waits until these parts of the word have changed */
+	uintptr_t awaited; /* px_views_reclaim() waits until these parts of the word have changed */
 	uintptr_t doubted; /* highest frame of the calls that were probably left; 0: none */
 	uint32_t nr_unnoted;  /* nested calls without a note */
-	uint32_t awaits_zero; /* 1: px_inside_reclaim() waits until `doubted` and `nr_unnoted` are 0 */
+	uint32_t awaits_zero; /* 1: px_views_reclaim() waits until `doubted` and `nr_unnoted` are 0 */
 	uintptr_t stack_top;  /* top of the thread's usual stack; 0: not known yet (frames.h) */
 	uintptr_t stack_low;  /* the stack reaches at least down to this address */
 	uint32_t stack_ends;  /* 1: the stack ends at stack_low */
@@ -115,7 +116,7 @@ PX_INLINE uintptr_t *px_calls_begin(uintptr_t address)
 {
 	uintptr_t *word = px_thread.word;
 
-	/* EDGE inside release: by membarrier in px_inside_reclaim() */
+	/* EDGE inside release: by membarrier in px_views_reclaim() */
 	if (px_unlikely(!word || !px_calls_mark(word, address)))
 		return NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -179,38 +180,24 @@ struct px_inside *px_inside_own(void);
 void px_inside_enter_unnoted(void);
 void px_inside_leave_unnoted(void);
 
-/* Get memory for a view, or NULL. */
-struct px_view *px_inside_allocate(void);
-
-/* Free a view that no other thread has seen. */
-void px_inside_free(struct px_view *view);
-
-/*
- * The caller has taken the view out of the table of the process.  Replace its memory by private memory, and free both
- * the view and the memory as soon as no thread can be using them.  Any number of threads may call this for the same
- * view.  They call it between px_inside_enter() and px_inside_leave().
- */
-void px_inside_retire(struct px_view *view);
-
-/* Free retired views if possible.  Do not call this between px_inside_enter() and px_inside_leave(). */
-void px_inside_reclaim(void);
-
-/*
- * If many retired views are not freed yet, wait for at most 50 ms until some are free: a thread that was preempted
- * inside a trace point may soon leave it.  Trace points must not call this.
- */
-void px_inside_settle(void);
-
 /* Call this if the call with this stack frame seems to be left.  The thread still counts as inside. */
 void px_inside_doubt(uintptr_t address);
 
 /* A trace point with this stack frame has begun.  End the doubts if its frame proves that the calls were left. */
 void px_inside_end_doubt(uintptr_t address);
 
-/* From now on, free nothing. */
+/* From now on, free nothing: px_inside_has_given_up() returns true. */
 void px_inside_give_up(void);
+bool px_inside_has_given_up(void);
 
-/* The fork handler calls this in the child. */
+/*
+ * Step 3: note the calls in which all threads are now.  Step 4: return true if one of these calls may not have ended.
+ * Only one thread at a time may use these functions, and it does so outside of trace points.
+ */
+void px_inside_await(void);
+bool px_inside_is_awaited(void);
+
+/* The fork handler calls this in the child, which has one thread. */
 void px_inside_after_fork(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include "trace/inside.h"
 #include "trace/process_private.h"
 #include "trace/types.h"
+#include "trace/views.h"
 
 #ifdef PX_GATE_AT_FIRST
 struct px_gate px_gate = {.self = {.quiet = PX_GATE_AT_FIRST}};
@@ -132,6 +133,7 @@ static void after_fork(void)
 	if (px_registry_get()) /* otherwise px_gate is not mapped */
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
 	px_inside_after_fork();
+	px_views_after_fork();
 	if (px_process_parent_was_traced())
 		px_process_refresh(px_frame_here());
 	if (px_types_shared_names(&number))

@@ -10,6 +10,7 @@
 #include "trace/inside.h"
 #include "trace/process_private.h"
 #include "trace/types.h"
+#include "trace/views.h"
 
 /* A child made by fork finds the views of its parent in its copy of this structure (inherit.h). */
 static struct px_inheritance inheritance;
@@ -65,7 +66,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	error = px_registry_attach(index, slot, px_process_id_is(&slot->target, &us), &mapping);
 	if (error)
 		return error;
-	view = px_inside_allocate();
+	view = px_views_allocate();
 	if (!view) {
 		error = ENOMEM;
 		goto unmap;
@@ -89,7 +90,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	return 0;
 
 free:
-	px_inside_free(view);
+	px_views_free(view);
 unmap:
 	px_shm_unmap(&mapping);
 	return error;
@@ -101,7 +102,7 @@ static void detach(struct px_self *self, uint32_t index, struct px_view *view)
 		return; /* another thread was first, and completes this */
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	PX_TESTPOINT("process.detach.taken");
-	px_inside_retire(view);
+	px_views_retire(view);
 }
 
 bool px_process_traces_us(const struct px_self *self, uint32_t index, struct px_registry_slot *slot,
@@ -180,7 +181,7 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 
 	if (px_shm_duplicate(&parents->mapping, &mapping) != 0)
 		return; /* then follow_slot() attaches the stream by name */
-	view = px_inside_allocate();
+	view = px_views_allocate();
 	if (view && px_segment_view(&mapping, view)) {
 		view->generation = parents->generation;
 		px_inherit_add_member(view, &us);
@@ -188,7 +189,7 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 			return;
 	}
 	if (view)
-		px_inside_free(view);
+		px_views_free(view);
 	px_shm_unmap(&mapping);
 }
 
@@ -214,7 +215,7 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 		take_over(self, index, view);
 	}
 	px_compare_exchange(&inheritance.view[index], view, NULL);
-	px_inside_retire(view);
+	px_views_retire(view);
 	return is_current;
 }
 
@@ -316,11 +317,11 @@ void px_process_refresh(uintptr_t frame)
 	if (px_load_acquire(&self->pid) == 0)
 		px_process_identify(self);
 	px_inside_end_doubt(frame);
-	px_inside_reclaim();
+	px_views_reclaim();
 	call = px_inside_enter(px_frame_here());
 	refresh(self, registry);
 	px_inside_leave(call);
-	px_inside_reclaim();
+	px_views_reclaim();
 	errno = saved_errno;
 }
 
