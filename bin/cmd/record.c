@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace record: record the events of a command or of a running process in a file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include "cli/command.h"
 #include "cmd/record_options.h"
 #include "live/children.h"
+#include "live/launch.h"
 #include "live/logname.h"
 #include "live/namer.h"
 #include "live/preload.h"
@@ -211,8 +211,7 @@ static void show_progress(const struct recording *recording)
 
 /*
  * Check often in the first second, so that the tool sees a short-lived program before it ends, and can name its objects.
- * Check less often later, to disturb a long-lived
- * program less. While the dynamic loader works, the library is already mapped, but other modules and the registry are
+ * Check less often later, to disturb a long-lived program less. While the dynamic loader works, the library is already mapped, but other modules and the registry are
  * not mapped yet. Only the registry shows whether the program can find this trace.
  */
 static void inspect(struct recording *recording)
@@ -319,9 +318,8 @@ static void wait_for_others(struct recording *recording)
 /* The end. */
 
 /*
- * Report what TraceX does not show of the log.  Return true if the log has an event that is no system event, and
- * not only says that a process begins or ends.  Store
- * the number of its events.
+ * Report what TraceX does not show of the log.  Return true if the log has an event that is no system event, and that
+ * does more than say that a process begins or ends.  Store the number of events of the log.
  */
 static bool report_log(const struct recording *recording, const char *path,
 		       unsigned long long *nr_events)
@@ -497,50 +495,14 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 
 /* A command. */
 
-struct child_pipes {
-	int go[2]; /* if the child reads a byte, it executes the command; if it reads the end of the file, it exits */
-	int result[2]; /* if the tool reads the end of the file, exec succeeded; otherwise it reads an error number */
-};
-
-static bool make_pipes(struct child_pipes *pipes)
+/* In the child. Return only if that fails. */
+static void execute(void *arg)
 {
-	if (pipe2(pipes->go, O_CLOEXEC) == 0 && pipe2(pipes->result, O_CLOEXEC) == 0)
-		return true;
-	message_error(errno, "pipe");
-	return false;
-}
+	const struct record_options *options = arg;
 
-static void become_command(const struct child_pipes *pipes, const struct record_options *options)
-{
-	char byte;
-	int error;
-
-	close(pipes->go[1]);
-	if (read(pipes->go[0], &byte, 1) != 1)
-		_exit(EXIT_TOOL);
-	session_restore_signals();
 	if (!options->preloads ||
 	    preload_enter(&options->preload, &options->program, options->object))
 		execvp(options->command[0], options->command);
-	error = errno;
-	_exit(write(pipes->result[1], &error, sizeof(error)) == sizeof(error) ? EXIT_CANNOT :
-										EXIT_TOOL);
-}
-
-/* Let the child execute the command. Return 0 or an error number. */
-static int let_go(const struct child_pipes *pipes)
-{
-	int error = 0;
-
-	if (write(pipes->go[1], "", 1) != 1 ||
-	    read(pipes->result[0], &error, sizeof(error)) != sizeof(error))
-		return 0;
-	return error;
-}
-
-static int exit_code_of(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static int drop_recording(struct recording *recording, int error)
@@ -551,17 +513,15 @@ static int drop_recording(struct recording *recording, int error)
 	return error == ENOENT ? EXIT_MISSING : EXIT_CANNOT;
 }
 
-static int record_child(struct recording *recording, const struct child_pipes *pipes)
+static int record_child(struct recording *recording, struct launch *launch)
 {
 	bool has_begun;
 	int error;
 
 	target_expect(&recording->target, recording->options->command[0]);
 	has_begun = begin(recording, recording->target.name);
-	error = has_begun ? let_go(pipes) : 0;
-	close(pipes->go[0]);
-	close(pipes->go[1]);
-	close(pipes->result[0]);
+	error = has_begun ? launch_let_go(launch) : 0;
+	launch_close(launch);
 	if (!has_begun || error) {
 		waitpid(recording->pid, NULL, 0);
 		return has_begun ? drop_recording(recording, error) : EXIT_TOOL;
@@ -569,25 +529,18 @@ static int record_child(struct recording *recording, const struct child_pipes *p
 	session_keep_log(&recording->aside);
 	wait_for_end(recording);
 	wait_for_others(recording);
-	return finish(recording) ? exit_code_of(recording->wait_status) : EXIT_TOOL;
+	return finish(recording) ? launch_exit_code(recording->wait_status) : EXIT_TOOL;
 }
 
 static int record_command(struct record_options *options, int signals)
 {
 	struct recording recording = {.options = options, .signals = signals, .process = -1};
-	struct child_pipes pipes;
+	struct launch launch;
 
-	if (!make_pipes(&pipes))
+	if (!launch_begin(&launch, execute, options))
 		return EXIT_TOOL;
-	recording.pid = fork();
-	if (recording.pid == 0)
-		become_command(&pipes, options);
-	close(pipes.result[1]);
-	if (recording.pid < 0) {
-		message_error(errno, "fork");
-		return EXIT_TOOL;
-	}
-	return record_child(&recording, &pipes);
+	recording.pid = launch.pid;
+	return record_child(&recording, &launch);
 }
 
 static int run(int argc, char **argv)
