@@ -222,10 +222,20 @@ void text_bytes(struct text *text, const void *bytes, size_t size)
 	static const char digits[] = "0123456789abcdef";
 	const unsigned char *at = bytes;
 
-	for (size_t i = 0; i < size; i++) {
-		char pair[2] = {digits[at[i] >> 4], digits[at[i] & 15]};
+	while (size > 0) {
+		size_t part = size < OUTPUT_BYTES / 2 ? size : OUTPUT_BYTES / 2;
+		char *to;
 
-		text_put(text, pair, sizeof(pair));
+		if (2 * part > OUTPUT_BYTES - text->used)
+			text_flush(text);
+		to = text->bytes + text->used;
+		for (size_t i = 0; i < part; i++) {
+			*to++ = digits[at[i] >> 4];
+			*to++ = digits[at[i] & 15];
+		}
+		text->used += 2 * part;
+		at += part;
+		size -= part;
 	}
 }
 
@@ -365,11 +375,21 @@ static size_t skip(const unsigned char *at)
 	return length > 0 ? length : 1;
 }
 
+/* Return the number of printable ASCII characters at the beginning.  Most strings have no others. */
+static size_t ascii_length(const char *string)
+{
+	size_t length = 0;
+
+	while (string[length] >= ' ' && string[length] <= '~')
+		length++;
+	return length;
+}
+
 size_t text_width(const char *string)
 {
-	size_t width = 0, columns;
+	size_t width = ascii_length(string), columns;
 
-	for (const unsigned char *at = (const unsigned char *)string; *at; at += skip(at)) {
+	for (const unsigned char *at = (const unsigned char *)string + width; *at; at += skip(at)) {
 		printable(at, &columns);
 		width += columns;
 	}
@@ -378,16 +398,22 @@ size_t text_width(const char *string)
 
 void text_plain(struct text *text, const char *string, size_t width)
 {
-	size_t used = 0, columns;
+	size_t used = ascii_length(string), columns;
 
-	for (const unsigned char *at = (const unsigned char *)string; *at; at += skip(at)) {
+	text_put(text, string, used);
+	for (const unsigned char *at = (const unsigned char *)string + used; *at; at += skip(at)) {
 		size_t length = printable(at, &columns);
 
 		text_put(text, length > 0 ? (const char *)at : "?", length > 0 ? length : 1);
 		used += columns;
 	}
-	for (; used < width; used++)
-		text_char(text, ' ');
+	while (used < width) {
+		static const char blanks[32] = "                                ";
+		size_t part = width - used < sizeof(blanks) ? width - used : sizeof(blanks);
+
+		text_put(text, blanks, part);
+		used += part;
+	}
 }
 
 void text_make_harmless(char *line)
