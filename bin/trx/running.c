@@ -9,7 +9,6 @@
 #include "trace/native.h"
 #include "trx/trx.h"
 
-#define IDLE_HANDLE 0x01FFFFFEu /* the idle thread has this handle in all logs */
 #define NO_CPU (-1)
 #define CPU_SHIFT 24
 
@@ -383,12 +382,12 @@ static void finish(struct running *running, unsigned int cpu)
 static void find_idle(struct running *running)
 {
 	struct trx_objects *trx_objects = running->trx_objects;
-	uint64_t known = map_find(&trx_objects->by_handle, IDLE_HANDLE);
+	uint64_t known = map_find(&trx_objects->by_handle, RUNNING_IDLE_HANDLE);
 
-	if (known && strcmp(trx_objects->object[known - 1].name, "idle") == 0)
-		running->idle = IDLE_HANDLE;
+	if (known && strcmp(trx_objects->object[known - 1].name, RUNNING_IDLE_NAME) == 0)
+		running->idle = RUNNING_IDLE_HANDLE;
 	else
-		running->idle = trx_objects_add(trx_objects, 0, IDLE_HANDLE, OBJECT_THREAD, "idle");
+		running->idle = trx_objects_add(trx_objects, 0, RUNNING_IDLE_HANDLE, OBJECT_THREAD, RUNNING_IDLE_NAME);
 	thread_of(running, running->idle);
 }
 

@@ -10,6 +10,7 @@
 #include "trace/calls.h"
 #include "trace/native.h"
 #include "trace/states.h"
+#include "trx/running.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
 #include "waits/wait_objects.h"
@@ -226,6 +227,16 @@ static void set_waker(struct waits *waits, const struct event *event, struct wai
 		wait->holder = waker;
 }
 
+/*
+ * In a trace buffer that is made from a log, the context of a RESUME may be the thread "idle" (trx/running.h).  Then it
+ * is not known which thread ended the wait.
+ */
+static bool is_idle(struct waits *waits, unsigned int context)
+{
+	return context == RUNNING_IDLE_HANDLE &&
+	       strcmp(wait_objects_thread(waits, context)->name, RUNNING_IDLE_NAME) == 0;
+}
+
 static void end_wait(struct waits *waits, const struct event *event)
 {
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
@@ -237,7 +248,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	wait->end_ns = event->time_ns;
 	wait->has_ended = true;
 	wait->result = event->of ? call_result(event->of) : 0;
-	if (event->context != 0 && event->context != thread->context)
+	if (event->context != 0 && event->context != thread->context && !is_idle(waits, event->context))
 		set_waker(waits, event, wait);
 	holder_watch_waited(wait);
 	report_end(waits, wait);

@@ -57,6 +57,23 @@ for column in Type Unended p50 p99 'Longest Waiter' Holder Which; do
 	sed -n 3p out | grep -q "$column" || complain "--wide does not show $column"
 done
 
+# A buffer that was made from a log: "idle" ends the wait for the lock, because the thread that put it is not known.  So
+# the holder is not known, either.
+"$mktrx" >idle.trx <<'END' || complain 'no buffer with idle was made'
+object 1 0x1000 10 alpha
+object 1 0x1FFFFFE 0 idle
+object 4 0x60 1 permit
+event 0x1000 83 100 0x60 -1 1 0
+event 0x1000 88 200 0x60 0 0 0
+event 0x1000 83 1000 0x60 -1 0 0
+event 0x1000 2 1001 0x1000 6 0 0x1FFFFFE
+event 0x1FFFFFE 1 2000 0x1000 6 0 0x1000
+event 0x1000 88 3000 0x60 0 0 0
+END
+nr_checks=$((nr_checks + 1))
+"$tool" blocked --format json idle.trx >out 2>&1
+grep -q '"object": "permit".*"waits": 1, .*"holder": null' out || complain "idle holds a lock: $(cat out)"
+
 # A log without calls has no waits, and the commands say how to get them.
 "$mklog" log 10 8 worker || complain 'no log could be written'
 for command in blocked locks why; do
