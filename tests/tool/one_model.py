@@ -2,7 +2,9 @@
 """Compares what the commands and the exports of txtrace show of the waits and holds in one log.
 
 one_model.py DIRECTORY	with blocked, locks (JSON), chrome, html, perfetto (printed by perfetto_check; may be missing),
-			why-NAME for the longest wait of each thread that waited, and why-table for the rwlock
+			why-NAME for the longest wait of each thread that waited, and why-table for the rwlock,
+			jsonl, ctf (printed by babeltrace2; may be missing), and trx-blocked and trx-locks: blocked and
+			locks of the trace buffer for TraceX
 
 Prints each difference; exits with 1 if there is one.
 """
@@ -108,6 +110,56 @@ def read_html():
     return shown.sort()
 
 
+class Calls:
+    """The waits of an export that shows calls, and not waits: each wait has two events of its thread."""
+
+    def __init__(self, first_ns):
+        self.shown, self.opened, self.first_ns = Shown(), {}, first_ns
+
+    def add(self, thread, object_name, wait, at_ns):
+        if wait == "begins":
+            self.opened[thread] = object_name, at_ns - self.first_ns
+        elif wait == "ends":
+            name, begin = self.opened.pop(thread)
+            self.shown.waits[name].append((begin, at_ns - self.first_ns, thread))
+
+
+def read_jsonl():
+    calls = Calls(0)
+    for line in text_of("jsonl").splitlines():
+        row = json.loads(line, parse_float=decimal.Decimal)
+        data = row["data"]
+        if isinstance(data, dict):
+            calls.add(row["thread"], data.get("object") or data.get("thread"), data.get("wait"), ns(row["time"]))
+    return calls.shown.sort()
+
+
+def read_ctf(first_ns):
+    calls = Calls(first_ns)
+    for line in text_of("ctf").splitlines():
+        found = re.match(r"\[(\d+)\.(\d+)\].*?, thread = \"([^\"]*)\".*?\}, \{ (.*) \}$", line)
+        fields = dict(re.findall(r"(\w+) = \"?([^\",]*)\"?", found[4])) if found else {}
+        names = [fields[key] for key in ("cond", "rwlock", "mutex", "sem", "barrier", "thread") if key in fields]
+        if names:
+            calls.add(found[3], names[0], fields.get("wait"), int(found[1]) * 10**9 + int(found[2]))
+    return calls.shown.sort()
+
+
+def check_threadx(shown):
+    """Objects of ThreadX have no readers, and a semaphore has no holder.  A thread does not wait for another one."""
+    blocked = {row["object"]: row for row in read("trx-blocked")["blocked"]}
+    locks = {row["lock"]: row for row in read("trx-locks")["locks"]}
+    for name in ("table", "again", "permit", "news", "changed", "stage"):
+        row, spans = blocked.get(name, {"waits": 0, "total_s": 0, "max_s": 0}), shown.waits[name]
+        same(f"waits for {name} in TraceX", (row["waits"], ns(row["total_s"]), ns(row["max_s"])),
+             (len(spans), sum(end - begin for begin, end, _ in spans), max(end - begin for begin, end, _ in spans)))
+        same(f"{name} is held by idle", row.get("holder") == "idle", False)
+    for name in ("again", "lock"):
+        row, spans = locks.get(name, {"taken": 0, "held_s": 0}), shown.holds[name]
+        same(f"holds of {name} in TraceX", (row["taken"], ns(row["held_s"])),
+             (len(spans), sum(end - begin for begin, end, _ in spans)))
+
+
 def check_tables(shown):
     blocked = {row["object"]: row for row in read("blocked")["blocked"]}
     locks = {row["lock"]: row for row in read("locks")["locks"]}
@@ -169,6 +221,12 @@ def main():
     for name, shown in exports.items():
         same(f"waits of chrome and {name}", chrome.waits, shown.waits)
         same(f"holds of chrome and {name}", chrome.holds, shown.holds)
+    calls = {"jsonl": read_jsonl()}
+    if os.path.exists(os.path.join(sys.argv[1], "ctf")):
+        calls["ctf"] = read_ctf(first_ns)
+    for name, shown in calls.items():
+        same(f"waits of chrome and {name}", chrome.waits, shown.waits)
+    check_threadx(chrome)
     blocked, locks = check_tables(chrome)
     check_program(blocked, locks, chrome)
     check_why(chrome)

@@ -29,6 +29,16 @@ run blocked blocked --format json log.trx
 run locks locks --format json log.trx
 run chrome export --to chrome -o - log.trx
 run html export --to html -o - log.trx
+run jsonl export --to jsonl -o - log.trx
+"$tool" export --to trx -o threadx.trx log.trx 2>err || complain "export --to trx fails: $(cat err)"
+run trx-blocked blocked --format json threadx.trx
+run trx-locks locks --format json threadx.trx
+if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf log.trx 2>err; then
+	nr_checks=$((nr_checks + 1))
+	babeltrace2 --clock-seconds ctf >shown/ctf 2>err || complain "babeltrace2: $(cat err)"
+else
+	echo 'SKIP: the waits in CTF (babeltrace2 is missing)'
+fi
 if [ -x "$check" ] && "$tool" export --to perfetto -o log.pf log.trx 2>err; then
 	nr_checks=$((nr_checks + 1))
 	"$check" log.pf >shown/perfetto 2>err || complain "perfetto: $(cat err)"
