@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each path of a source file in a document exists: in doc/, in the README files, in CONTRIBUTING and in the comments of
-# the sources. A path begins at the root of the project, or in lib/, bin/, preload/ or tests/. NEWS describes older
+# the sources. The functions in the walks of doc/design.md exist in the files that the walks name. A path begins at the root of the project, or in lib/, bin/, preload/ or tests/. NEWS describes older
 # versions, so its paths may be gone.
 set -u
 
@@ -38,5 +38,41 @@ done <"$scratch/all"
 # The walks of doc/design.md alone have more paths than this.
 nr=$(grep -c '^doc/design.md ' "$scratch/all")
 [ "$nr" -ge 60 ] || { echo "FAIL: this script finds only $nr paths in doc/design.md"; failed=$((failed + 1)); }
+
+# Each function in a walk is in a file that the same walk names: steps that name no file belong to files named before.
+# This reads "## Four ways through the code" up to the next "## ", a walk at each "### ".
+awk '
+/^## / { in_walks = /^## Four ways/; next }
+in_walks && /^### / { walk++ }
+in_walks {
+	line = $0
+	while (match(line, /`[A-Za-z0-9_\/.-]+(\(\))?`/)) {
+		name = substr(line, RSTART + 1, RLENGTH - 2)
+		line = substr(line, RSTART + RLENGTH)
+		if (name ~ /\(\)$/)
+			print walk, "function", substr(name, 1, length(name) - 2)
+		else if (name ~ /\/.*\.(c|h|def)$/)
+			print walk, "file", name
+	}
+}' doc/design.md | sort -u >"$scratch/walks"
+nr_functions=0
+while read -r walk kind name; do
+	[ "$kind" = function ] || continue
+	nr_functions=$((nr_functions + 1))
+	found=no
+	for path in $(awk -v walk="$walk" '$1 == walk && $2 == "file" { print $3 }' "$scratch/walks"); do
+		for root in . lib; do
+			[ -e "$root/$path" ] && grep -qw "$name" "$root/$path" && found=yes
+		done
+	done
+	[ "$found" = yes ] && continue
+	# A function of the C library or of an object of functions, such as next() of an archive.
+	case $name in
+	siglongjmp | next | pthread_*) continue ;;
+	esac
+	echo "FAIL: no file of walk $walk in doc/design.md has $name()"
+	failed=$((failed + 1))
+done <"$scratch/walks"
+[ "$nr_functions" -ge 25 ] || { echo "FAIL: this script finds only $nr_functions functions in the walks"; failed=$((failed + 1)); }
 [ "$failed" -eq 0 ] || exit 1
 echo "$(wc -l <"$scratch/all") paths name files that exist"
