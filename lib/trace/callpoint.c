@@ -140,9 +140,9 @@ static PX_NOINLINE void count_or_record(const struct px_view *view, uintptr_t *c
 		record_usual(view, wrapper, call_at, first, second, address);
 	px_calls_end(calls);
 	if (verdict & PX_COUNTED_IS_DUE)
-		px_counted_tell();
+		px_counted_record();
 	if (verdict & PX_COUNTED_IS_CHANGING)
-		px_counted_tell_object(first);
+		px_counted_record_object(first);
 	if (!(verdict & PX_COUNTED_IS_DONE) && (verdict != 0 || !is_whole))
 		record_two(wrapper, call_at, first, second, address);
 }

@@ -19,10 +19,10 @@
 
 struct entry {
 	uint64_t object;
-	void *address; /* of the first call since the entry was told */
+	void *address; /* of the first call since the last event of the entry */
 	uint64_t first, last; /* counters */
 	uint32_t nr_calls;
-	uint32_t nr_told;
+	uint32_t nr_recorded;
 	uint16_t call; /* enum px_call, and NESTED */
 	int16_t result;
 };
@@ -42,7 +42,7 @@ struct table {
 	uint64_t base, base_ns; /* counter and time when the table was taken */
 	uint64_t period;	/* in ticks of the counter */
 	uint64_t since;		/* when the period began */
-	bool is_in_use;		/* an entry has calls that were not told */
+	bool is_in_use;		/* an entry has calls that are not in an event yet */
 	uint32_t nr_held;
 	uint32_t nr_unlisted; /* the same for locks that `held` has no room for: meanwhile, record everything */
 	struct held held[HELD];
@@ -95,7 +95,7 @@ static PX_COLD struct table *take_table(void)
 	return NULL;
 }
 
-/* The table begins anew with another stream.  What was not told belongs to a stream that has ended. */
+/* The table begins anew with another stream.  What was not recorded yet belongs to a stream that has ended. */
 static PX_COLD void begin_table(struct table *table, const struct px_view *view)
 {
 	memset(table->entry, 0, sizeof(table->entry));
@@ -274,9 +274,9 @@ static struct entry *entry_for(struct table *table, uint64_t object, uint32_t ca
 	for (uint32_t i = 0; i < WAYS; i++) {
 		struct entry *entry = &table->entry[at + i];
 
-		if (entry->nr_calls != px_read_once(&entry->nr_told))
+		if (entry->nr_calls != px_read_once(&entry->nr_recorded))
 			continue;
-		entry->nr_calls = entry->nr_told = 0;
+		entry->nr_calls = entry->nr_recorded = 0;
 		entry->object = object;
 		entry->call = (uint16_t)call;
 		entry->result = (int16_t)result;
@@ -287,7 +287,7 @@ static struct entry *entry_for(struct table *table, uint64_t object, uint32_t ca
 
 static void count(struct table *table, struct entry *entry, uint64_t now, void *address)
 {
-	if (entry->nr_calls == px_read_once(&entry->nr_told)) {
+	if (entry->nr_calls == px_read_once(&entry->nr_recorded)) {
 		entry->first = now;
 		entry->address = address;
 	}
@@ -362,7 +362,7 @@ unsigned int px_counted_call(const struct px_view *view, uint32_t call_at, uint6
 	return due | PX_COUNTED_IS_DONE;
 }
 
-/* Telling. */
+/* Record the counts. */
 
 static uint64_t ago_ns(const struct table *table, uint64_t counter, uint64_t now, uint64_t now_ns)
 {
@@ -373,8 +373,8 @@ static uint64_t ago_ns(const struct table *table, uint64_t counter, uint64_t now
 	return (uint64_t)((double)ticks * (double)(now_ns - table->base_ns) / (double)(now - table->base));
 }
 
-/* Take the calls of an entry that were not told, and record them. */
-static void tell(const struct table *table, struct entry *entry, uint64_t now, uint64_t now_ns)
+/* Record the calls of an entry that are not in an event yet. */
+static void record_calls(const struct table *table, struct entry *entry, uint64_t now, uint64_t now_ns)
 {
 	struct px_call_counted data = {.head.of_object = {.object = entry->object,
 							  .count = entry->call & (NESTED - 1),
@@ -383,23 +383,23 @@ static void tell(const struct table *table, struct entry *entry, uint64_t now, u
 				       .last_ns = ago_ns(table, entry->last, now, now_ns),
 				       .tid = table->tid,
 				       .is_nested = (entry->call & NESTED) != 0};
-	uint32_t nr_calls = px_load_acquire(&entry->nr_calls), nr_told = px_read_once(&entry->nr_told);
+	uint32_t nr_calls = px_load_acquire(&entry->nr_calls), nr_recorded = px_read_once(&entry->nr_recorded);
 	void *address = entry->address;
 
-	if (nr_calls == nr_told || !px_compare_exchange(&entry->nr_told, nr_told, nr_calls))
-		return; /* another thread tells them */
-	data.head.of_object.value = nr_calls - nr_told;
+	if (nr_calls == nr_recorded || !px_compare_exchange(&entry->nr_recorded, nr_recorded, nr_calls))
+		return; /* another thread records them */
+	data.head.of_object.value = nr_calls - nr_recorded;
 	px_callpoint_long(PX_NO_WRAPPER_CALLS, PX_CALL_AT(PX_CALL_txtrace_calls, 0), &data, sizeof(data), address);
 }
 
 static bool is_due(const struct table *table, const struct entry *entry, uint64_t now)
 {
-	return entry->nr_calls - entry->nr_told >= PX_COUNTED_FEW ||
+	return entry->nr_calls - entry->nr_recorded >= PX_COUNTED_FEW ||
 	       now - entry->first > PX_COUNTED_PERIODS * table->period;
 }
 
-/* Tell the entries that are due, or all of them.  Return true if nothing is left. */
-static bool tell_table(struct table *table, bool is_all)
+/* Record the entries that are due, or all of them.  Return true if nothing is left. */
+static bool record_table(struct table *table, bool is_all)
 {
 	uint64_t now = px_clock_read(table->source), now_ns = px_clock_monotonic_ns();
 	bool is_empty = true;
@@ -407,10 +407,10 @@ static bool tell_table(struct table *table, bool is_all)
 	for (size_t i = 0; i < PX_COUNTED_ENTRIES; i++) {
 		struct entry *entry = &table->entry[i];
 
-		if (px_read_once(&entry->nr_calls) == px_read_once(&entry->nr_told))
+		if (px_read_once(&entry->nr_calls) == px_read_once(&entry->nr_recorded))
 			continue;
 		if (is_all || is_due(table, entry, now))
-			tell(table, entry, now, now_ns);
+			record_calls(table, entry, now, now_ns);
 		else
 			is_empty = false;
 	}
@@ -423,17 +423,17 @@ static bool is_own(const struct table *table)
 	       table->generation != 0;
 }
 
-void px_counted_tell(void)
+void px_counted_record(void)
 {
 	struct table *table = own_table();
 
 	if (!is_own(table))
 		return;
-	table->is_in_use = !tell_table(table, false);
+	table->is_in_use = !record_table(table, false);
 	table->since = px_clock_glance(table->source);
 }
 
-void px_counted_tell_object(uint64_t object)
+void px_counted_record_object(uint64_t object)
 {
 	uint32_t pid = px_read_once(&px_gate.self.pid), at = first_way(object);
 
@@ -444,8 +444,8 @@ void px_counted_tell_object(uint64_t object)
 			continue;
 		for (uint32_t k = at; k < at + WAYS; k++)
 			if (table->entry[k].object == object &&
-			    px_read_once(&table->entry[k].nr_calls) != px_read_once(&table->entry[k].nr_told))
-				tell(table, &table->entry[k], px_clock_read(table->source),
+			    px_read_once(&table->entry[k].nr_calls) != px_read_once(&table->entry[k].nr_recorded))
+				record_calls(table, &table->entry[k], px_clock_read(table->source),
 				     px_clock_monotonic_ns());
 	}
 }
@@ -456,7 +456,7 @@ void px_counted_end_thread(void)
 
 	if (!is_own(table))
 		return;
-	tell_table(table, true);
+	record_table(table, true);
 	px_thread.counts = 0;
 	px_store_release(&table->tid, 0U);
 }
@@ -468,7 +468,7 @@ void px_counted_end_process(void)
 	px_write_once(&is_over, 1U);
 	for (size_t i = 0; i < px_read_once(&nr_used) && px_read_once(&owner_pid) == pid; i++)
 		if (px_load_acquire(&tables[i].tid) != 0 && tables[i].generation != 0)
-			tell_table(&tables[i], true);
+			record_table(&tables[i], true);
 }
 
 void px_counted_resume(void)

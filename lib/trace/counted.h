@@ -16,17 +16,17 @@
  *	- the table of the thread has no room for it
  *
  * The counts are in a table of the thread, in private memory.  Only the thread adds to it, so it needs no lock and no
- * locked instruction.  From time to time the thread tells the counts: it records an event txtrace_calls for each entry
- * (struct px_call_counted).  It does so after PX_COUNTED_PERIOD_NS if an entry has at least PX_COUNTED_FEW calls, and
+ * locked instruction.  From time to time the thread records the counts: an event txtrace_calls for each entry (struct
+ * px_call_counted).  It does so after PX_COUNTED_PERIOD_NS if an entry has at least PX_COUNTED_FEW calls, and
  * after PX_COUNTED_PERIODS such periods in any case.  It also looks at the period before it waits.  Before a call makes
- * or ends an object, its thread tells what all threads have of this object.  When a thread ends, it tells everything.
- * When the process ends, the thread that ends it tells the counts of all threads.  If the process is killed, or the
+ * or ends an object, its thread records the counts that all threads have for this object.  When a thread ends, it
+ * records all its counts.  When the process ends, the thread that ends it records the counts of all threads.  If the process is killed, or the
  * recording of a running process ends, the counts since the last time are lost.  The wrapper statistics have these
  * calls, too, because they count each call at once.
  *
- * An entry has the number of all its calls, and the number of those that were told.  Only the thread changes the first
- * number, and a thread that tells exchanges the second one.  So two threads may tell the same entry at the same time,
- * and each call is told once.
+ * An entry has the number of all its calls, and the number of the calls that are already in an event.  Only the thread
+ * of the entry changes the first number.  A thread that records the entry exchanges the second one.  So two threads may
+ * record the same entry at the same time, and each call is in one event.
  *
  * A call in a signal handler that interrupts another call is always recorded.  So no handler changes a table while its
  * thread does.  A child by fork() begins with empty tables.  All functions are async-signal-safe and lock-free, and
@@ -49,8 +49,8 @@
 
 enum px_counted_verdict {
 	PX_COUNTED_IS_DONE = 1, /* the call was counted; do not record it */
-	PX_COUNTED_IS_DUE = 2,	/* call px_counted_tell() when the call has ended (px_calls_end()) */
-	PX_COUNTED_IS_CHANGING = 4 /* then call px_counted_tell_object(), and record the call after that */
+	PX_COUNTED_IS_DUE = 2,	/* call px_counted_record() when the call has ended (px_calls_end()) */
+	PX_COUNTED_IS_CHANGING = 4 /* then call px_counted_record_object(), and record the call after that */
 };
 
 /*
@@ -60,16 +60,16 @@ enum px_counted_verdict {
 unsigned int px_counted_call(const struct px_view *view, uint32_t call_at, uint64_t first, uint64_t second,
 			     void *address);
 
-/* Tell the counts of this thread that are due. */
-void px_counted_tell(void);
+/* Record the counts of this thread that are due. */
+void px_counted_record(void);
 
-/* The call makes or ends this object: tell the counts that all threads have of it. */
-void px_counted_tell_object(uint64_t object);
+/* The call makes or ends this object: record the counts that all threads have for it. */
+void px_counted_record_object(uint64_t object);
 
-/* The thread ends: tell its counts, and free its table. */
+/* The thread ends: record its counts, and free its table. */
 void px_counted_end_thread(void);
 
-/* The process ends, or executes another program: tell the counts of all threads.  From now on, record all calls. */
+/* The process ends, or executes another program: record the counts of all threads.  From now on, record all calls. */
 void px_counted_end_process(void);
 
 /* The process did not end, because exec failed. */
