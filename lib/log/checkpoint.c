@@ -164,7 +164,7 @@ int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 	}
 	made->file = made->mapping.base;
 	describe(made, setup, &status);
-	PX_TESTPOINT("bequest.create.described");
+	PX_TESTPOINT("checkpoint.create.described");
 	*checkpoint_file = made;
 	return 0;
 }
@@ -210,7 +210,7 @@ void px_checkpoint_file_publish(struct px_checkpoint_file *checkpoint_file,
 	px_write_fence();
 	memcpy((char *)to + sizeof(to->serial), (const char *)checkpoint + sizeof(to->serial),
 	       size - sizeof(to->serial));
-	PX_TESTPOINT("bequest.publish.copied");
+	PX_TESTPOINT("checkpoint.publish.copied");
 	px_store_release(&to->serial, serial);
 }
 
@@ -439,7 +439,7 @@ void px_checkpoint_file_remove_unsigned(const char *name)
 		return;
 	if (is_orphan(registry, index, generation) && is_unsigned(name)) {
 		remove_segment(index, generation);
-		PX_TESTPOINT("bequest.segment.removed");
+		PX_TESTPOINT("checkpoint.segment.removed");
 		px_shm_unlink(name);
 	}
 	px_registry_unlock(fd);

@@ -318,7 +318,7 @@ static void die(void)
 /* EXIT-1 EXIT-5: where its log is not begun yet, or complete, there is nothing to keep the memory for. */
 START_TEST(create_by_root_frees_what_a_controller_killed_outside_its_log_left)
 {
-	static const char *const points[] = {"stream.create.met", "bequest.create.described",
+	static const char *const points[] = {"stream.create.met", "checkpoint.create.described",
 					     "stream.end.completed"};
 	trace_id_t trid;
 	int status, log = px_test_file();

@@ -51,7 +51,7 @@ static struct progress *progress;
 
 static const char *segments(void)
 {
-	return getenv("TXTRACE_DIR");
+	return px_test_directory();
 }
 
 /* Files of this prefix where segments are. */
@@ -831,7 +831,7 @@ static void find_file(const char *prefix, char found[PATH_MAX])
 	ck_assert_int_ne(found[0], '\0');
 }
 
-static struct px_checkpoint_content *map_bequest(size_t *size)
+static struct px_checkpoint_content *map_checkpoint_file(size_t *size)
 {
 	struct px_checkpoint_content *mapped;
 	char name[PATH_MAX];
@@ -869,7 +869,7 @@ START_TEST(recover_after_another_boot_leaves_what_was_committed)
 
 	leave_log(&scripts[0]);
 	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
-	checkpoint_file = map_bequest(&size);
+	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->boot_id[0] ^= 1;
 	munmap(checkpoint_file, size);
 	expect_as_committed();
@@ -878,14 +878,14 @@ START_TEST(recover_after_another_boot_leaves_what_was_committed)
 END_TEST
 
 /* Another version of the library may need a checkpoint file of its version. */
-START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
+START_TEST(recover_leaves_a_checkpoint_file_that_it_does_not_know)
 {
 	struct px_checkpoint_content *checkpoint_file;
 	unsigned int nr_recovered, nr_left;
 	size_t size;
 
 	leave_log(&scripts[0]);
-	checkpoint_file = map_bequest(&size);
+	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->magic++;
 	ok(txtrace_recover_all(&nr_recovered, &nr_left));
 	ck_assert_int_eq(count_files("log."), 1);
@@ -896,13 +896,13 @@ START_TEST(recover_leaves_a_bequest_that_it_does_not_know)
 END_TEST
 
 /* The controller dies between the file and its signature: create had not returned. */
-START_TEST(recover_removes_a_bequest_that_was_never_signed)
+START_TEST(recover_removes_a_checkpoint_file_that_was_never_signed)
 {
 	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
 
 	leave_log(&scripts[0]);
-	checkpoint_file = map_bequest(&size);
+	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->magic = 0;
 	munmap(checkpoint_file, size);
 	ok(posix_trace_create(0, NULL, &stream)); /* frees the slot, then cleans up */
@@ -918,7 +918,7 @@ static void die(void)
 }
 
 /* EXIT-5: the process that removes it is killed in the middle, and its slot has had another stream since */
-START_TEST(recover_killed_at_an_unsigned_bequest_leaves_nothing_behind)
+START_TEST(recover_killed_at_an_unsigned_checkpoint_file_leaves_nothing_behind)
 {
 	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
@@ -926,13 +926,13 @@ START_TEST(recover_killed_at_an_unsigned_bequest_leaves_nothing_behind)
 	int status;
 
 	leave_log(&scripts[0]);
-	checkpoint_file = map_bequest(&size);
+	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->magic = 0;
 	munmap(checkpoint_file, size);
 	fflush(NULL);
 	child = fork();
 	if (child == 0) {
-		px_test_at_point("bequest.segment.removed", die);
+		px_test_at_point("checkpoint.segment.removed", die);
 		_exit(posix_trace_create(0, NULL, &stream));
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -1115,7 +1115,7 @@ START_TEST(recover_looks_for_no_log_of_another_user)
 	leave_log(&scripts[0]);
 	ck_assert_int_eq(fchown(file, 12345, 12345), 0);
 	fails(txtrace_recover(file), ENOENT);
-	checkpoint_file = map_bequest(&size);
+	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->owner = 12345;
 	munmap(checkpoint_file, size);
 	ok(txtrace_recover_all(&nr_recovered, &nr_left));
@@ -1978,9 +1978,9 @@ static TCase *left_cases(void)
 
 	tcase_add_test(tcase, recover_without_the_segment_leaves_what_was_committed);
 	tcase_add_test(tcase, recover_after_another_boot_leaves_what_was_committed);
-	tcase_add_test(tcase, recover_leaves_a_bequest_that_it_does_not_know);
-	tcase_add_test(tcase, recover_removes_a_bequest_that_was_never_signed);
-	tcase_add_test(tcase, recover_killed_at_an_unsigned_bequest_leaves_nothing_behind);
+	tcase_add_test(tcase, recover_leaves_a_checkpoint_file_that_it_does_not_know);
+	tcase_add_test(tcase, recover_removes_a_checkpoint_file_that_was_never_signed);
+	tcase_add_test(tcase, recover_killed_at_an_unsigned_checkpoint_file_leaves_nothing_behind);
 	tcase_add_test(tcase, recover_with_random_damage_never_breaks);
 	tcase_add_test(tcase, recover_of_a_log_that_was_removed_cleans_up);
 	tcase_add_loop_test(tcase, recover_of_a_log_that_was_renamed_completes_it, 0, 2);
