@@ -121,7 +121,7 @@ END {
 	print "These events are\n.Va txtrace_mutex_unlock\nand\n.Va txtrace_mutex_lock ."
 	print ".Pp\nWith\n.Fl -aggregate ,\n.Nm txtrace record\ncounts calls that do not wait instead of recording each of them."
 	print "Then an event\n.Va txtrace_calls\nstands for\n.Va calls\ncalls of one function by one thread, with one object and one result."
-	print ".Va first_ns\nand\n.Va last_ns\nare how long before this event the thread made the first and the last of them."
+	print ".Va first_ns\nand\n.Va last_ns\nare the times from the first and from the last of these calls to this event."
 	print "All counts of calls include these calls."
 	print "These calls can be counted:"
 	for (i = 1; i <= nr_counted; i++)

@@ -277,7 +277,7 @@ int txtrace_name_object(const void *__object, const char *__name);
 /*
  * The controller of a stream with a log calls this to give names to objects that the traced program has not named.
  * From now on, when a call in the log refers to such an object for the first time, the library calls name().  name()
- * stores the name in text, which has size bytes for the name and its null, and returns 0.  Any other return value means
+ * stores the name, with a null byte at its end, in at most size bytes at text, and returns 0.  Any other return value means
  * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
  * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
  * use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream

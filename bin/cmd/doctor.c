@@ -561,7 +561,7 @@ static int run(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.arguments = "(COMMAND | PID)",
-	.summary = "check whether a program can be traced, and which of its calls would be visible",
+	.summary = "check whether a program can be traced, and which of its calls would be recorded",
 	.options = options,
 	.run = run,
 };

@@ -188,7 +188,7 @@ static int run(int argc, char **argv)
 const struct command cmd_pack = {
 	.name = "pack",
 	.arguments = "FILE...",
-	.summary = "make logs as long as what they hold",
+	.summary = "remove the unused space from logs",
 	.options = option_rows,
 	.run = run,
 };

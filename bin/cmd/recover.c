@@ -238,7 +238,7 @@ static int run(int argc, char **argv)
 const struct command cmd_recover = {
 	.name = "recover",
 	.arguments = "[FILE...]",
-	.summary = "complete the logs of killed programs, and save what is whole of damaged logs",
+	.summary = "complete the logs of killed programs, and save the events of damaged logs",
 	.options = option_rows,
 	.run = run,
 };

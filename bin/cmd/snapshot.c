@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace snapshot: write what a running stream holds into a log. */
+/* txtrace snapshot: write the events in a running stream to a log. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static int run(int argc, char **argv)
 const struct command cmd_snapshot = {
 	.name = "snapshot",
 	.arguments = "PID|STREAM",
-	.summary = "write what a running stream holds into a log, and let it go on",
+	.summary = "write the events in a running stream to a log, without stopping the stream",
 	.options = option_rows,
 	.run = run,
 };

@@ -83,7 +83,7 @@ static int run(int argc, char **argv)
 static void explain(void)
 {
 	puts("\nTHREAD is a name, a handle in hex digits, a tid, or main for the main thread.\n"
-	     "Without TIME: what cost the thread most in all, and the longest wait of it.\n"
+	     "Without TIME: the longest wait for the object that cost the thread most time.\n"
 	     "Without THREAD: a deadlock, or the thread that waited most.");
 }
 

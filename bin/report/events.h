@@ -32,8 +32,8 @@ struct report_event {
 	/* Data about a mutex, from the model of waits.h; set only after report_events_track_mutexes(). */
 	unsigned int owner; /* context of another thread that holds the wanted mutex, or 0 */
 	unsigned int given; /* the mutex that the thread gives back, or 0 */
-	bool passes;  /* the filter takes this event */
-	bool counts;  /* the filter and the range take this event */
+	bool passes;  /* the event passes the filter */
+	bool counts;  /* the event passes the filter and is in the range */
 	bool is_made; /* profile.c or calls_next() has synthesized the event; it is not in the file */
 	bool is_over; /* the event ends a call that waited; reports count the call at its start */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a process ended, as wait() tells it. */
+/* How a process ended, as wait() stores it. */
 #ifndef TXTRACE_TRACE_WAIT_STATUS_H
 #define TXTRACE_TRACE_WAIT_STATUS_H
 

@@ -28,7 +28,7 @@ struct waiter;
  */
 struct holder_activity {
 	bool is_watched;
-	bool is_known; /* false if events of the holder are missing, or if there was no period */
+	bool is_known; /* false if events of the holder are missing, or if no holder was known during the wait */
 	int64_t from_ns, until_ns;
 	int64_t waited_before_ns; /* for how long the holder had waited at from_ns */
 	int64_t waited_ns;	  /* for how long the holder itself waited in the period */
@@ -144,7 +144,7 @@ struct waits_listener {
 	void (*unknown)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 	/* The trace has a gap: it is unknown which thread holds or waits for an object. */
 	void (*gap)(void *arg, int64_t at_ns);
-	/* The thread took the object so often, in calls that did not wait, and that were counted. */
+	/* The thread took the object nr times, in calls that did not wait and that were counted instead of recorded. */
 	void (*counted)(void *arg, const struct awaited *object, uint64_t nr, uintptr_t address);
 	/* A call begins that may wait. */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,

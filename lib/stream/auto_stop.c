@@ -33,7 +33,10 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 	struct px_run *run = &view->segment->run;
 	uint32_t serial = px_read_once(&run->serial);
 
-	/* The filter at the stop is the filter before the first change, so ignore later changes. */
+	/*
+	 * At the first change of the filter after the stop, the old filter is the one that was valid at the stop.  Later
+	 * changes do not matter.
+	 */
 	if (px_state_of(state) != PX_STATE_AUTO_FULL || px_read_once(&run->judged) == serial)
 		return;
 	px_write_once(&run->is_filtered, px_eventset_has(filter, PX_EVENT_STOP));
