@@ -49,8 +49,8 @@ bool px_rules_is_end(uint32_t native);
 bool px_rules_is_attempt(uint32_t native);
 
 /*
- * Return the index of the information word that holds the object's handle, in the own entry of this call with this
- * native id.  Return 4 if no word holds the handle.
+ * The own entry of this call is an event with this native id.  Return the index of the information word that holds the
+ * object's handle.  Return 4 if no word holds it.
  */
 unsigned int px_rules_object_word(enum px_call call, unsigned int native);
 
