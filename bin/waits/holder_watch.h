@@ -25,7 +25,7 @@ void holder_watch_given(const struct hold *hold, int64_t at_ns);
 /* A wait of a holder has ended.  Call this before the model forgets the wait. */
 void holder_watch_waited(const struct wait *wait);
 
-/* A wait of this holder has no end.  So it is unknown what the holder did. */
+/* The end of a wait of this holder is missing.  So it is unknown what the holder did. */
 void holder_watch_doubt(const struct waiter *holder);
 
 #endif

@@ -107,7 +107,7 @@ static bool look(struct px_frames *frames, bool is_longer, struct px_log_commit 
 		*now = commit;
 	if ((frames->has_moved || is_longer) && !px_frames_find_volumes(frames))
 		return false;
-	/* The log has been completed, and will not move again. */
+	/* The log is complete, so its frames will not move again. */
 	if (commit.is_complete && layout.base == 0)
 		file->is_running = false;
 	return true;

@@ -149,7 +149,7 @@ static void hold(struct table *table, uint64_t object)
 	held->depth++;
 }
 
-/* Return true if the thread has the object by a recorded call.  Take one more or give one back. */
+/* Return true if the thread took the object in a recorded call.  Count a call that takes it or gives it back. */
 static bool is_held(struct table *table, uint64_t object, bool takes, bool gives)
 {
 	struct held *held = table->nr_held > 0 ? find_held(table, object) : NULL;
