@@ -20,12 +20,13 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "pacer.h"
+
 #define ROUNDS 5
 #define FLUSH_EVENTS 400000
 #define READ_EVENTS UINT64_C(4000000)
 #define RING_BYTES ((size_t)32 << 20)
 #define CHUNK_BYTES ((size_t)256 << 10)
-#define BURST 16
 #define STEP_SECONDS 1.0
 #define RATE_FIRST 250000.0 /* events per second, of all threads together */
 #define RATE_FACTOR 1.25
@@ -46,14 +47,6 @@ static void check(const char *what, int error)
 {
 	if (error)
 		fail(what, error);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static int compare(const void *a, const void *b)
@@ -110,11 +103,11 @@ static trace_id_t create(int policy, size_t ring_bytes, int *fd)
 	return trid;
 }
 
-static void write_events(uint64_t n)
+static void write_events(uint64_t first, uint64_t end)
 {
 	unsigned char data[16] = {0};
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = first; i < end; i++) {
 		memcpy(data, &i, sizeof(i));
 		posix_trace_event(event_id, data, sizeof(data));
 	}
@@ -126,7 +119,7 @@ static double time_flush(void)
 	trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, RING_BYTES + (RING_BYTES / 4), &fd);
 	double begin, elapsed;
 
-	write_events(FLUSH_EVENTS);
+	write_events(0, FLUSH_EVENTS);
 	begin = now();
 	check("posix_trace_flush", posix_trace_flush(trid));
 	elapsed = now() - begin;
@@ -158,30 +151,6 @@ static double measure_flush(void)
 
 /* The sustained rate. */
 
-struct pacer {
-	pthread_t thread;
-	double rate;
-	uint64_t written;
-};
-
-/* Write at the rate of the pacer on average, in bursts of more than BURST events. */
-static void *pace(void *argument)
-{
-	struct pacer *pacer = argument;
-	double begin = now();
-	double elapsed;
-
-	while ((elapsed = now() - begin) < STEP_SECONDS) {
-		uint64_t due = (uint64_t)(elapsed * pacer->rate);
-
-		if (due <= pacer->written + BURST)
-			continue;
-		write_events(due - pacer->written);
-		pacer->written = due;
-	}
-	return NULL;
-}
-
 static uint64_t count_lost(trace_id_t trid)
 {
 	struct txtrace_loss loss;
@@ -193,7 +162,7 @@ static uint64_t count_lost(trace_id_t trid)
 /* Return true if no event was lost. */
 static bool is_sustained(unsigned int nr_threads, double rate, double *achieved)
 {
-	struct pacer pacers[THREADS_MAX] = {0};
+	struct pacer pacers[THREADS_MAX];
 	struct posix_trace_status_info status;
 	uint64_t written = 0, lost;
 	double begin;
@@ -202,7 +171,9 @@ static bool is_sustained(unsigned int nr_threads, double rate, double *achieved)
 
 	begin = now();
 	for (unsigned int i = 0; i < nr_threads; i++) {
-		pacers[i].rate = rate / nr_threads;
+		pacers[i] = (struct pacer){.rate = rate / nr_threads,
+					   .seconds = STEP_SECONDS,
+					   .write_events = write_events};
 		check("pthread_create", pthread_create(&pacers[i].thread, NULL, pace, &pacers[i]));
 	}
 	for (unsigned int i = 0; i < nr_threads; i++) {
@@ -240,7 +211,7 @@ static void write_log(uint64_t nr_events)
 	trace_id_t trid = create(POSIX_TRACE_UNTIL_FULL, RING_BYTES + (RING_BYTES / 4), &fd);
 
 	for (uint64_t done = 0; done < nr_events; done += FLUSH_EVENTS) {
-		write_events(FLUSH_EVENTS);
+		write_events(0, FLUSH_EVENTS);
 		check("posix_trace_flush", posix_trace_flush(trid));
 	}
 	check("posix_trace_shutdown", posix_trace_shutdown(trid));

@@ -26,21 +26,15 @@
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
+#include "pacer.h"
 #include "peer_lttng.h"
 
 #define STREAM_BYTES ((size_t)8 << 20) /* a ring of each CPU; the same size as in the LTTng session */
 #define THREADS_MAX 2
-#define BURST 16
 
 static trace_event_id_t event_id;
 static size_t event_bytes;
 static bool is_ours;
-
-struct pacer {
-	pthread_t thread;
-	double rate, seconds;
-	uint64_t written;
-};
 
 static _Noreturn void fail(const char *what, int error)
 {
@@ -52,14 +46,6 @@ static void check(const char *what, int error)
 {
 	if (error)
 		fail(what, error);
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 static void write_events(uint64_t first, uint64_t end)
@@ -75,24 +61,6 @@ static void write_events(uint64_t first, uint64_t end)
 		else
 			lttng_ust_tracepoint(posixtrace_peer, bytes64, data);
 	}
-}
-
-/* Write at the rate of the pacer on average, in bursts of more than BURST events. */
-static void *pace(void *argument)
-{
-	struct pacer *pacer = argument;
-	double begin = now();
-	double elapsed;
-
-	while ((elapsed = now() - begin) < pacer->seconds) {
-		uint64_t due = (uint64_t)(elapsed * pacer->rate);
-
-		if (due <= pacer->written + BURST)
-			continue;
-		write_events(pacer->written, due);
-		pacer->written = due;
-	}
-	return NULL;
 }
 
 /* Return the CPU time of the flush thread of this process in milliseconds. */
@@ -179,6 +147,7 @@ int main(int argc, char **argv)
 	for (unsigned long i = 0; i < nr_threads; i++) {
 		pacers[i].rate = strtod(argv[4], NULL) / (double)nr_threads;
 		pacers[i].seconds = strtod(argv[5], NULL);
+		pacers[i].write_events = write_events;
 		check("pthread_create", pthread_create(&pacers[i].thread, NULL, pace, &pacers[i]));
 	}
 	for (unsigned long i = 0; i < nr_threads; i++) {
