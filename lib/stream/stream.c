@@ -122,6 +122,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	PX_TESTPOINT("stream.start.recorded");
 	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
+	/* EDGE drop release: mark_late_drops() loads the counts after this store */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
 	mark_late_drops(stream);
 	/* START may have filled the stream. */
