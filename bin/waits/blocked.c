@@ -276,7 +276,10 @@ static void put_holder(const struct blocked *blocked, struct table *table, struc
 		table_unknown(table);
 }
 
-/* What the holder did while it held the object: "ran", or what it waited for. */
+/*
+ * What the holder did while it held the object: what it waited for, or "~ran".  The trace does not show whether a thread
+ * without a recorded wait had a CPU, or waited in a call that is not traced.
+ */
 static void put_holder_did(const struct blocked *blocked, struct table *table, struct row *row)
 {
 	const struct wait *wait = &row->longest;
@@ -291,7 +294,7 @@ static void put_holder_did(const struct blocked *blocked, struct table *table, s
 	} else if (!did->is_known) {
 		table_unknown(table);
 	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
-		table_string(table, "ran");
+		table_string(table, "~ran");
 	} else if (did->object->kind) {
 		waits_describe(did->object, stpcpy(text, "waited for "), sizeof(text) - 16);
 		table_string(table, text);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* main waits for a mutex whose holder sleeps 40 times.  The holder never runs for long, and neither does main. */
+/*
+ * main waits for a mutex whose holder sleeps 40 times.  The holder never runs for long, and neither does main.  Then
+ * main waits for another mutex, while the holder sleeps in a system call of its own, which is not traced.
+ */
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "oracle/oracle.h"
 
-static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER, disk_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_held;
 
 static void *hold(void *unused)
@@ -18,7 +23,12 @@ static void *hold(void *unused)
 	for (int i = 0; i < 40; i++)
 		SLEEP_US(2000);
 	oracle_wakes("main");
+	LOCK(&disk_lock);
 	UNLOCK(&cache_lock);
+	oracle_await_sleep("main", &disk_lock);
+	syscall(SYS_nanosleep, &(struct timespec){0, 20000000}, NULL);
+	oracle_wakes("main");
+	UNLOCK(&disk_lock);
 	return unused;
 }
 
@@ -28,14 +38,20 @@ int main(void)
 
 	oracle_thread("main");
 	oracle_object(&cache_lock, "cache_lock");
+	oracle_object(&disk_lock, "disk_lock");
 	pthread_create(&thread, NULL, hold, NULL);
 	while (!atomic_load(&is_held))
 		SLEEP_US(100);
 	LOCK(&cache_lock);
 	UNLOCK(&cache_lock);
+	LOCK(&disk_lock);
+	UNLOCK(&disk_lock);
 	pthread_join(thread, NULL);
 	oracle_says("blocked --format csv -f pthread_mutex_lock", "cache_lock,,holder_did,usleep");
 	oracle_says("why main@cache_lock", "holder [0-9]+ was [0-9.]+ ms of that asleep \\(usleep\\), in 40 waits");
+	oracle_says("blocked --format csv -f pthread_mutex_lock", "disk_lock,,holder_did,~ran");
+	oracle_says("why main@disk_lock",
+		    "holder [0-9]+ ran, was ready to run, or waited in a call that is not traced, all the time");
 	oracle_report();
 	return 0;
 }
