@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cmd/record_options.h"
 #include "live/children.h"
+#include "live/descendants.h"
 #include "live/launch.h"
 #include "live/logname.h"
 #include "live/namer.h"
@@ -52,6 +53,8 @@ struct recording {
 	bool others_go_on;   /* at the end, other processes than the target are still traced */
 	bool was_inspected;  /* the tool has read the loaded modules of the target */
 	struct namer *namer; /* the namer finds names for the objects of calls */
+	struct descendants descendants;
+	unsigned int nr_unread; /* number of processes whose objects have no names */
 };
 
 static int64_t now_ns(void)
@@ -73,6 +76,8 @@ static int end_stream(struct recording *recording)
 {
 	int error = posix_trace_shutdown(recording->trace);
 
+	recording->nr_unread = namer_count_unread(recording->namer);
+	descendants_free(&recording->descendants);
 	namer_free(recording->namer);
 	return error;
 }
@@ -85,6 +90,9 @@ static bool begin_stream(struct recording *recording)
 	if (!session_create(&options->control, &recording->trace))
 		return false;
 	recording->namer = namer_new();
+	recording->descendants = (struct descendants){.namer = recording->namer,
+						      .root = recording->pid,
+						      .has_children = options->control.inherits};
 	txtrace_set_namer(recording->trace, namer_name, recording->namer);
 	error = type_filter_begin(&options->choice, recording->trace);
 	if (!error)
@@ -260,6 +268,19 @@ static bool handle_signals(struct recording *recording)
 	return goes_on;
 }
 
+/*
+ * Look at the target and its children, which may end or execute another program before the next flush.  Return the time
+ * in milliseconds to the next look, at most wait_ms.
+ */
+static int look_at_processes(struct recording *recording, int wait_ms)
+{
+	int next_ms = -1;
+
+	if (recording->options->control.inherits || recording->was_inspected)
+		next_ms = descendants_look(&recording->descendants, now_ns());
+	return next_ms > 0 && next_ms < wait_ms ? next_ms : wait_ms;
+}
+
 static void check_whether_it_ended(struct recording *recording, bool is_readable)
 {
 	if (!recording->options->command)
@@ -285,6 +306,7 @@ static void wait_for_end(struct recording *recording)
 		type_filter_update(&recording->options->choice, recording->trace);
 		if (!recording->target.has_registry && recording->check_ms < wait_ms)
 			wait_ms = recording->check_ms;
+		wait_ms = look_at_processes(recording, wait_ms);
 		poll(watched, 2, wait_ms);
 		goes_on = handle_signals(recording);
 		check_whether_it_ended(recording, (watched[1].revents & POLLIN) != 0);
@@ -300,7 +322,7 @@ static void wait_for_others(struct recording *recording)
 
 	while (goes_on && children_go_on()) {
 		show_progress(recording);
-		poll(&watched, 1, ROUND_MS);
+		poll(&watched, 1, look_at_processes(recording, ROUND_MS));
 		while (goes_on && (watched.revents & POLLIN)) {
 			int number = session_next_signal(recording->signals, &is_sent);
 
@@ -413,6 +435,14 @@ static void report_nothing_recorded(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
+/* Without the modules of a process there are no names for its objects. */
+static void report_unread(const struct recording *recording)
+{
+	if (recording->nr_unread > 0)
+		message("%s: %u process%s ended before the tool could read the names of its objects, so these have addresses",
+			recording->path, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
+}
+
 /* However the target ended, its events are still in the rings, which are not its own. */
 static bool finish_flight(struct recording *recording)
 {
@@ -426,6 +456,7 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = take_snapshot(recording, &file);
 	end_stream(recording);
+	report_unread(recording);
 	if (is_written && !report_log(recording, file.path, &nr_events))
 		report_nothing_recorded(recording);
 	return is_written;
@@ -451,6 +482,7 @@ static bool finish_log(struct recording *recording)
 	has_events = report_log(recording, recording->path, &nr_events);
 	report_result(recording, nr_events, &loss);
 	report_remedy(recording, &loss);
+	report_unread(recording);
 	if (error)
 		message_error(error, "%s is incomplete", recording->path);
 	else

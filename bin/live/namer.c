@@ -21,6 +21,7 @@ struct process {
 	pid_t pid;
 	unsigned int nr_reads;
 	struct symbols *symbols; /* NULL if the modules were never read */
+	bool has_objects;	 /* a name was asked for */
 	struct shared_memory memory;
 };
 
@@ -73,6 +74,7 @@ void namer_inspect(struct namer *namer, pid_t pid)
 {
 	pthread_mutex_lock(&namer->mutex);
 	inspect_again(find(namer, pid));
+	shared_memory_read(&find(namer, pid)->memory, pid);
 	pthread_mutex_unlock(&namer->mutex);
 }
 
@@ -113,6 +115,7 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
+	process->has_objects = true;
 	is_named = put_name(process, object, text, size);
 	/*
 	 * The name is unknown if the library with the address was loaded later, or if the process executed another
@@ -122,6 +125,17 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 		is_named = put_name(process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;
+}
+
+unsigned int namer_count_unread(struct namer *namer)
+{
+	unsigned int nr = 0;
+
+	pthread_mutex_lock(&namer->mutex);
+	for (size_t i = 0; i < namer->nr; i++)
+		nr += namer->process[i].has_objects && !namer->process[i].symbols;
+	pthread_mutex_unlock(&namer->mutex);
+	return nr;
 }
 
 void namer_free(struct namer *namer)

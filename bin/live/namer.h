@@ -19,11 +19,17 @@ struct namer;
 
 struct namer *namer_new(void);
 
-/* Read the loaded modules of the process. */
+/* Read the loaded modules and the shared memory of the process.  If it has ended, keep what was read before. */
 void namer_inspect(struct namer *namer, pid_t pid);
 
 /* The function that the tool passes to txtrace_set_namer(). `argument` is the namer. */
 int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size);
+
+/*
+ * Return the number of processes that had ended before the tool could read their modules, so that their objects have
+ * addresses instead of names.
+ */
+unsigned int namer_count_unread(struct namer *namer);
 
 /* Call this only after the stream has ended. */
 void namer_free(struct namer *namer);

@@ -33,9 +33,11 @@ static void add_line(struct shared_memory *memory, const char *line)
 	memory->mapping[memory->nr++] = made;
 }
 
-static void read_mappings(struct shared_memory *memory, pid_t pid)
+void shared_memory_read(struct shared_memory *memory, pid_t pid)
 {
+	struct shared_memory now = {.nr_reads = memory->nr_reads};
 	char path[48], *line = NULL;
+	bool is_alive = false;
 	size_t size = 0;
 	FILE *file;
 
@@ -43,11 +45,16 @@ static void read_mappings(struct shared_memory *memory, pid_t pid)
 	file = fopen(path, "re");
 	if (!file)
 		return;
-	memory->nr = 0;
-	while (getline(&line, &size, file) > 0)
-		add_line(memory, line);
+	while (getline(&line, &size, file) > 0) {
+		is_alive = true;
+		add_line(&now, line);
+	}
 	free(line);
 	fclose(file);
+	if (is_alive) {
+		shared_memory_free(memory);
+		*memory = now;
+	}
 }
 
 bool shared_memory_place(struct shared_memory *memory, pid_t pid, uint64_t address, char *text, size_t size)
@@ -56,7 +63,7 @@ bool shared_memory_place(struct shared_memory *memory, pid_t pid, uint64_t addre
 
 	if (!mapping && memory->nr_reads < READS_MAX) {
 		memory->nr_reads++;
-		read_mappings(memory, pid);
+		shared_memory_read(memory, pid);
 		mapping = find(memory, address);
 	}
 	if (mapping)

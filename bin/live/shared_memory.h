@@ -21,6 +21,9 @@ struct shared_memory {
 	unsigned int nr_reads;
 };
 
+/* Read the shared mappings of the process.  If it has ended, keep those that were read before. */
+void shared_memory_read(struct shared_memory *memory, pid_t pid);
+
 /*
  * Write the place of the address in shared memory.  If it is in no known shared mapping, read the mappings of the
  * process again, but only some hundred times for a process.  Return false if the address is not in shared memory, or if

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "trace/calls.h"
+#include "trace/calltable.h"
 #include "trace/native.h"
 #include "trace/states.h"
 #include "trx/running.h"
@@ -447,6 +448,8 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 		waits->end_ns = event->time_ns;
 	waits->counts = counts;
 	waits->nr_calls += event->is_call;
+	if (event->is_call && waits->nr_calls == 1)
+		waits->has_beginning = event->row == calltable_find("txtrace_process_start");
 	apply_event(waits, event);
 }
 

@@ -172,6 +172,7 @@ struct waits {
 	uint64_t nr_calls;	/* number of recorded calls in a log */
 	uint64_t nr_counted;	/* number of calls that were counted instead of recorded */
 	uint64_t nr_gaps;	/* number of times at which events were not recorded */
+	bool has_beginning;	/* the first call in the log is the beginning of a program */
 	bool counts;
 	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */
 	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */

@@ -95,6 +95,17 @@ static void print_longest(const struct why_words *to, const struct why_choice *c
 }
 
 /* The second pass. */
+/* Add the reasons that only the events show. */
+static void add_doubts(struct why_chain *why)
+{
+	const struct source *source = why->to.source;
+	bool has_loss = *why->doubt.text != '\0';
+
+	why->lacks_beginning = !source->file.foreign && !why->waits.has_beginning;
+	if (why->waits.nr_gaps > 0 && !has_loss)
+		add_doubt(&why->doubt, "the recording was interrupted, or its filter changed");
+}
+
 static bool explain(struct source *source, const struct why_choice *choice, struct why_chain *why)
 {
 	static const struct selection all;
@@ -110,6 +121,7 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 	why->history.has_cost = choice->cost.nr > 1;
 	why->history.cost_object = choice->found.object->index;
 	waits_read(&why->waits, source, &all, &listener);
+	add_doubts(why);
 	if (why->history.target.wait.thread) {
 		if (choice->cost.nr > 1)
 			why_chain_print_cost(why, &choice->found, choice->cost.nr, choice->cost.ns);

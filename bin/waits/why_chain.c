@@ -397,6 +397,9 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 			 before->service, why_time(&why->to, before->at_ns).text,
 			 is_lost ? ", when no thread was waiting; there was no later signal." :
 				   "; there was no later signal.");
+	if (before->nr == 0 && why->lacks_beginning)
+		why_line(&why->to, depth, "A signal may be older than the trace, which does not show the beginning of "
+					  "the program.");
 	if (*why->doubt.text)
 		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
 	if (may_be_shared)

@@ -16,6 +16,7 @@ struct why_chain {
 	struct waits waits;
 	struct wait_history history;
 	struct words doubt; /* why a missing signal is not certain: "3 events were lost"; or an empty text */
+	bool lacks_beginning; /* the trace does not show what the program did at first */
 	bool has_processes; /* so an object of one process may also be an object of another process */
 
 	/* During the output, the waits up to the current wait. */

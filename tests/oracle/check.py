@@ -169,10 +169,12 @@ def ns_of(seconds):
 def is_object(shown, name, address):
     """
     The program may end before the recorder finds the name of an object: then the log has its address.  An object in
-    shared memory has the name of its place there.
+    shared memory has the name of its place there, and is at the same offset in a page.
     """
-    return (shown == name or (address < 4096 and shown.endswith(f" fd {address}")) or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None or
-            re.search(r" in [0-9a-f]+:[0-9a-f]+:\d+\+0x", shown) is not None)
+    place = re.search(r" in [0-9a-f]+:[0-9a-f]+:\d+\+0x([0-9a-f]+)", shown)
+    if place:
+        return int(place[1], 16) % 4096 == address % 4096
+    return (shown == name or (address < 4096 and shown.endswith(f" fd {address}")) or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None)
 
 
 def check_blocked(account, pairs, last_ns):
@@ -341,6 +343,8 @@ def check_running(account, shown, pairs):
     """What TraceX shows of which thread runs, if it is given the log by export --to trx."""
     run("export", "--to", "trx", "--force", "-o", log + ".all", log)
     check_charges(account, shown, pairs, log + ".all", shown.first_ns)
+    for path in glob.glob(log + "-cpu*.core"):
+        os.remove(path)
     run("export", "--to", "trx", "--per-core", "--force", "-o", log + ".core", log)
     times = collections.Counter()
     for path in glob.glob(log + "-cpu*.core"):

@@ -38,6 +38,12 @@ done
 nr_checks=$((nr_checks + 1))
 "$tool" info --objects sockets.trx >said && grep -q ' socket fd ' said && ! grep -q TCP said ||
 	complain "a socket of the family AF_UNIX is called something else: $(grep socket said)"
+# Nobody signalled the object only if the trace has all signals: from the beginning of the program.
+nr_checks=$((nr_checks + 2))
+"$tool" record --preload --force --events=-process -o late.trx "$programs/lost_wakeup" >/dev/null 2>err ||
+	complain "lost_wakeup fails: $(cat err)"
+"$tool" why late.trx forgotten | grep -q 'A signal may be older than the trace' ||
+	complain "why does not say that a signal may be older: $("$tool" why late.trx forgotten)"
 judge calls
 judge fork_tree --inherit
 judge family --inherit

@@ -1,66 +1,142 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child posts a semaphore in shared memory, for which its parent waits.  Both go on with other calls, so that the
- * events are read while the processes live.
+ * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, and at last signals a
+ * condition.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
  */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "oracle/oracle.h"
 
-#define CALLS 20000
+#define LOOKS 40
 
-struct shared {
-	sem_t answer;
+struct moment {
 	_Atomic int64_t asleep_ns, awake_ns; /* the parent certainly sleeps */
 };
 
-static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+struct shared {
+	sem_t answer;
+	pthread_mutex_t turn, lock;
+	pthread_cond_t change;
+	bool has_changed;
+	atomic_bool is_held;
+	struct moment answered, given, changed;
+};
 
-static void make_calls(void)
+/* How often the tool slept.  When it wakes up, it looks at the processes. */
+static long looks_of(int tool)
 {
-	for (int i = 0; i < CALLS; i++) {
-		pthread_mutex_lock(&own_lock);
-		pthread_mutex_unlock(&own_lock);
-		if (i % 1000 == 0)
-			usleep(5000);
-	}
+	char path[64], line[128];
+	long looks = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tool);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %ld", &looks) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return looks;
 }
 
-static void be_child(struct shared *shared, int parent)
+static void await_looks(int tool)
 {
-	while (atomic_load(&shared->asleep_ns) == 0) {
+	long first = looks_of(tool);
+
+	while (looks_of(tool) < first + LOOKS)
+		usleep(5000);
+}
+
+static void await_sleep(struct moment *moment, int parent)
+{
+	do
 		usleep(1000);
-		if (oracle_sleeps(parent))
-			atomic_store(&shared->asleep_ns, oracle_now());
-	}
+	while (!oracle_sleeps(parent));
+	atomic_store(&moment->asleep_ns, oracle_now());
 	usleep(5000);
-	atomic_store(&shared->awake_ns, oracle_now());
+	atomic_store(&moment->awake_ns, oracle_now());
+}
+
+static void be_child(struct shared *at, int parent, int tool)
+{
+	struct shared *shared = mremap(at, sizeof(*at), sizeof(*at), MREMAP_MAYMOVE | MREMAP_FIXED,
+				       (char *)at - (1 << 20));
+
+	await_looks(tool);
+	pthread_mutex_lock(&shared->turn);
+	atomic_store(&shared->is_held, true);
+	await_sleep(&shared->answered, parent);
 	sem_post(&shared->answer);
-	make_calls();
+	await_sleep(&shared->given, parent);
+	pthread_mutex_unlock(&shared->turn);
+	await_sleep(&shared->changed, parent);
+	pthread_mutex_lock(&shared->lock);
+	shared->has_changed = true;
+	pthread_cond_signal(&shared->change);
+	pthread_mutex_unlock(&shared->lock);
+	await_looks(tool);
 	_exit(0);
+}
+
+static void init(struct shared *shared)
+{
+	pthread_mutexattr_t mutex;
+	pthread_condattr_t condition;
+
+	sem_init(&shared->answer, 1, 0);
+	pthread_mutexattr_init(&mutex);
+	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared->turn, &mutex);
+	pthread_mutex_init(&shared->lock, &mutex);
+	pthread_condattr_init(&condition);
+	pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&shared->change, &condition);
+}
+
+static void slept(const struct moment *moment)
+{
+	oracle_slept(moment->asleep_ns, moment->awake_ns);
 }
 
 int main(void)
 {
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status, parent = (int)getpid();
+	int status, parent = (int)getpid(), tool = (int)getppid();
 
 	oracle_thread("main");
 	oracle_object(&shared->answer, "answer");
-	sem_init(&shared->answer, 1, 0);
+	oracle_object(&shared->turn, "turn");
+	oracle_object(&shared->lock, "lock");
+	oracle_object(&shared->change, "change");
+	init(shared);
 	if (fork() == 0)
-		be_child(shared, parent);
+		be_child(shared, parent, tool);
+	while (!atomic_load(&shared->is_held))
+		usleep(1000);
 	WAIT(&shared->answer);
-	oracle_slept(shared->asleep_ns, shared->awake_ns);
-	make_calls();
+	slept(&shared->answered);
+	LOCK(&shared->turn);
+	slept(&shared->given);
+	UNLOCK(&shared->turn);
+	LOCK(&shared->lock);
+	while (!shared->has_changed) {
+		ORACLE_CALL(pthread_cond_wait, &shared->change, pthread_cond_wait(&shared->change, &shared->lock));
+		slept(&shared->changed);
+	}
+	UNLOCK(&shared->lock);
 	while (wait(&status) > 0)
 		;
 	oracle_says("why main@answer", "was signalled 1 time during the wait, last by shared [0-9]+ \\(sem_post");
+	oracle_says("why main@turn", "was held by shared [0-9]+ for");
+	oracle_says("why main@change", "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_cond_signal");
+	oracle_says_not("why main@change", "No thread");
 	oracle_says("blocked --format csv", "^Blocked,\\S+ in [0-9a-f]+:[0-9a-f]+:[0-9]+\\+0x0,,waits,1$");
 	oracle_report();
 	return 0;
