@@ -362,6 +362,18 @@ if own_preload; then
 	grep -q '/txtrace$' "$scratch/modules" && complain 'a log of another program has the modules of the recorder'
 	"$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | grep -Eq '^"?(main|plain)\+0x' ||
 		complain "a lock was called at $("$tool" print --format csv --columns where -f pthread_mutex_lock "$log" | tail -1)"
+	# A child ends long before the log gets its first event: its lock has a name.
+	for pause in $pauses; do
+		open_gate_in "$pause"
+		ends 0 "$tool" record --preload --inherit --force -o "$log" -- sh -c '"$1" 20 "$2"; true' sh "$plain" "$scratch/gate"
+		"$tool" print -f pthread_mutex_lock "$log" >"$scratch/locks"
+		! grep -q 'mutex=queue_lock' "$scratch/locks" || break
+	done
+	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child has no name: $(tail -1 "$scratch/locks")"
+	# The tool stands still while a child runs, so it cannot read what the child has loaded.
+	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
+		sh -c 'kill -STOP $PPID; "$1" 20; kill -CONT $PPID' sh "$plain"
+	says 'ended before the tool could read the names'
 	# A descriptor that was open before the trace has its number as a name, and no address.
 	ends 0 "$tool" record --preload --force -o "$scratch/ls.trx" -- ls /
 	"$tool" print "$scratch/ls.trx" | grep 'close.*fd=' >"$scratch/closes"
