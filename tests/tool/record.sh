@@ -454,6 +454,7 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	chmod 711 "$scratch"
 	mkdir -m 777 "$scratch/other_id"
 	cp "$(command -v sleep)" "$scratch/other_id/sleep"
+	cp "$(command -v env)" "$scratch/other_id/env"
 	chmod 4755 "$scratch/other_id/sleep"
 	sleep 60 &
 	pid=$!
@@ -477,7 +478,16 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	ends 0 $as_other "$tool" record -o "$scratch/other_id/log" \
 		"$scratch/other_id/sleep" 0.2
 	says 'rights from its file'
+	# The registry belongs to root alone, so a child that has become another user is not traced, and the tool says so.
 	if [ -r "${plain:-/nonexistent}" ]; then
+		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' 'su -s /bin/sh nobody -c'; do
+			$changer true 2>/dev/null || { echo "SKIP: no ${changer%% *}"; continue; }
+			ends 0 "$tool" record --preload --inherit --force -o "$log" -- $changer "$scratch/other_id/env"
+			says '1 process did not record what'
+		done
+		ends 0 "$tool" record --preload --inherit --force -o "$log" -- setpriv --no-new-privs sh -c "'$plain' 7; true"
+		has 7 "$log" pthread_mutex_lock
+		! grep -q 'did not record' "$scratch/err" || complain "$what: a child of the same user is not traced: $(cat "$scratch/err")"
 		what='record --preload of a file with rights'
 		nr_checks=$((nr_checks + 1))
 		$as_other "$tool" record --preload -o "$scratch/other_id/none" \
