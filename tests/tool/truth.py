@@ -34,6 +34,16 @@ INSERTED = ("TX_TRACE_THREAD_SUSPEND", "TX_TRACE_THREAD_RESUME")
 THREADS = ("owner", "writer", "thread")  # fields with the number of a thread; viewers get its name
 FILLER, MORE_DATA = "TX_TRACE_RUNNING", 65536 + 4096
 
+FILTERS = (  # of calls and of ThreadX's events
+    "event:*MUTEX*", "event:*mutex*", "thread:mix*", "thread:sensor and not event:*SEND", "not (cpu=0)", "cpu>=0 pid>0",
+    "object:samples and u32[12]<1", "object:busy_lock", "object:*holder*", "number=3 or time>=20ms time<40ms",
+    "event:*QUEUE_SEND (cpu=0)", "i32<0", "i64<0 and size=16", "priority>=0 size>=16", "data:queue", "zzz or TX_*TIMER*",
+    "data.mutex:queue_lock", "data.wait:begins", "data.wait:ends", "data.wait!=ends", "data.result:ENOENT",
+    "data.result!=0 not data.result:E*", "data.count>=1", "data.path:/dev/*", "data:nonexist", "data.owner:*holder*",
+    "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends", "data.ns>=3000000", "type<100 context!=0",
+    "address>0x1000", "data.fd=0x5",
+)
+
 
 def run(*command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
@@ -143,6 +153,28 @@ class Log:
         self.same("calls of print and diff", self.number_of_calls(), {row["event"]: row["count"][0] for row in diff["types"]})
         self.same("events of threads in print and diff", len(self.events),
                   sum(row["count"][0] for row in diff["threads"]))
+
+    def check_filters(self):
+        """A filter takes the same events in all commands and exports.  html_page.py compares the search of the page."""
+        found = {}
+        for query in FILTERS:
+            columns = ("--columns", "number,ns,event,data", "-f", query)
+            hits = [json.loads(line) for line in
+                    text_of("print", "--format", "jsonl", *columns, self.path).splitlines()]
+            self.same(f"hits of {query} in print and export --to jsonl", text_of("export", "--to", "jsonl", *columns, "-o", "-", self.path),
+                      text_of("print", "--format", "jsonl", *columns, self.path))
+            report = object_of("report", "--services", "--format", "json", "-f", query, self.path)
+            self.same(f"hits of {query} in print and report", len(hits), report["trace"][0]["events"])
+            page = page_data.facts_of(text_of("export", "--to", "html", "-o", "-", "-f", query, self.path))
+            self.same(f"hits of {query} in print and the page", len(hits), page["events"])
+            records = object_of("export", "--to", "chrome", "-o", "-", "-f", query, self.path)["traceEvents"]
+            names = {(r["pid"], r["tid"]): r["args"]["name"] for r in records if r.get("name") == "thread_name"}
+            shown = [r["name"] for r in records if r["ph"] == "i" and
+                     not names.get((r["pid"], r["tid"]), "").startswith(("held: ", "events lost"))]
+            self.same(f"hits of {query} in print and chrome", sorted(e["event"] for e in hits if e["event"] not in SYSTEM + ISR),
+                      sorted(shown))
+            found[query] = len(hits)
+        self.same("many filters take some events, and not all", 5 < sum(0 < nr < len(self.events) for nr in found.values()), True)
 
     def check_tables(self):
         for to in ("csv", "jsonl"):
@@ -413,6 +445,8 @@ class Log:
         if not self.is_foreign and self.name != "version2":
             self.attempt(self.check_inversions)
             self.attempt(self.check_pseudo_threads)
+        if self.name in ("mixture", "threadx"):
+            self.attempt(self.check_filters)
         exports = {"chrome": self.attempt(self.check_chrome), "html": self.attempt(self.check_html)}
         if PERFETTO_CHECK:
             exports["perfetto"] = self.attempt(self.check_perfetto)
