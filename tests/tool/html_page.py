@@ -234,6 +234,31 @@ def check_address(page):
     same(page.run("page.search.value"), "cpu=0", f"{page.name}: what a link searches for")
 
 
+def check_tip(page):
+    """The tip is for what is under the mouse, also after keys have moved the timeline."""
+    browser = page.browser
+    tip = "[document.getElementById('tip').hidden, document.getElementById('tip').textContent]"
+    page.open()
+    i = len(page.events) // 2
+    page.run(f"(page.goTo({i}), page.zoomToSelection())")
+    page.settle()
+    x, y = page.place(i)
+    browser.mouse("mouseMoved", x, y)
+    page.settle()
+    first = page.run(tip)
+    check(not first[0] and page.events[i]["event"] in first[1], f"{page.name}: the tip of an event is {first}")
+    for key in ("ArrowRight", "-", "0"):
+        before = page.view()
+        browser.key(key)
+        page.settle()
+        found = page.run(f"(found => found ? [...(found.span ? timeline.mouse.spanTip(found.span) : "
+                         f"timeline.mouse.eventTip(found.event))].map(part => part.textContent ?? part).join('') : null)"
+                         f"(timeline.mouse.find(...timeline.mouse.place({{clientX: {x}, clientY: {y}}})))")
+        is_hidden, text = page.run(tip)
+        check(key == "0" or page.view() != before, f"{page.name}: {key} does not move the timeline")
+        same(None if is_hidden else text, found, f"{page.name}: the tip after {key}")
+
+
 def check_steps_and_measure(page):
     browser = page.browser
     page.open()
@@ -395,6 +420,7 @@ def main(tool, scratch, *traces):
         by_name = {page.name: page for page in pages}
         for page in (by_name["threadx"], by_name["lossy"]):
             check_zoom(page)
+            check_tip(page)
             check_address(page)
             check_steps_and_measure(page)
             check_help(page)

@@ -9,6 +9,7 @@ class Mouse {
 		this.canvas = timeline.canvas;
 		this.tip = document.getElementById('tip');
 		this.drag = null; // the place where the button was pressed; null: no button is down
+		this.rest = null; // where the mouse is over the timeline, as {clientX, clientY}
 		this.listen();
 	}
 
@@ -71,10 +72,9 @@ class Mouse {
 
 		this.timeline.hover = x;
 		this.timeline.dirty();
-		if (!drag) {
-			this.showTip(event, this.find(x, y));
-			return;
-		}
+		this.rest = {clientX: event.clientX, clientY: event.clientY};
+		if (!drag)
+			return; // the next frame shows the tip
 		drag.isMoved ||= Math.abs(x - drag.x) + Math.abs(y - drag.y) > 4;
 		if (!drag.isMoved)
 			return;
@@ -108,8 +108,13 @@ class Mouse {
 		else if (found)
 			this.timeline.callbacks.select(found);
 	}
+	/* What is under the mouse changes, too, if the timeline moves and the mouse does not. */
+	stay() {
+		if (this.rest && !this.drag)
+			this.showTip(this.rest, this.find(...this.place(this.rest)));
+	}
 	leave() {
-		this.timeline.hover = null;
+		this.timeline.hover = this.rest = null;
 		this.tip.hidden = true;
 		this.timeline.dirty();
 	}

@@ -219,6 +219,7 @@ class Timeline {
 
 		this.draw();
 		this.overview.draw();
+		this.mouse.stay();
 		this.frameTime = performance.now() - begin;
 	}
 	resize() {
