@@ -29,7 +29,8 @@ static void take(struct sample *sample, const struct process *process)
 		sample->first = process;
 }
 
-static void look_at(const struct process *process, struct sample *untraced, struct sample *alive)
+static void look_at(const struct process *process, struct sample *untraced, struct sample *silent,
+		    struct sample *alive)
 {
 	struct target target;
 	bool lives = !process->is_reaped && target_inspect(&target, process->pid);
@@ -37,8 +38,10 @@ static void look_at(const struct process *process, struct sample *untraced, stru
 	/* A process that goes on may have recorded nothing yet, such as one that has just executed a program. */
 	if (lives && target.has_library)
 		take(alive, process);
-	else if (process->untraced || !process->has_events)
+	else if (process->untraced)
 		take(untraced, process);
+	else if (!process->has_events)
+		take(silent, process);
 }
 
 static const char *processes_word(size_t nr)
@@ -54,6 +57,14 @@ static void report_untraced(const struct source *source, const struct sample *un
 			"recording ended",
 			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
 			shown_name(untraced->first));
+}
+
+/* A child of vfork() does not record its exec. */
+static void report_silent(const struct source *source, const struct sample *silent)
+{
+	if (silent->nr > 0)
+		message("%s: %zu %s recorded nothing, such as process %d: what %s did is not known", source->path, silent->nr,
+			processes_word(silent->nr), (int)silent->first->pid, silent->nr == 1 ? "it" : "they");
 }
 
 /* A process that goes on may have recorded nothing yet, such as the child of daemon(). */
@@ -72,7 +83,7 @@ static void report_alive(const struct source *source, const struct sample *alive
 
 void children_report(struct source *source, bool others_go_on)
 {
-	struct sample untraced = {0}, alive = {0};
+	struct sample untraced = {0}, silent = {0}, alive = {0};
 	struct processes processes;
 	struct event event;
 
@@ -84,8 +95,9 @@ void children_report(struct source *source, bool others_go_on)
 		processes_event(&processes, &event);
 	processes_end(&processes);
 	for (size_t i = 0; i < processes.nr; i++)
-		look_at(&processes.process[i], &untraced, &alive);
+		look_at(&processes.process[i], &untraced, &silent, &alive);
 	report_untraced(source, &untraced);
+	report_silent(source, &silent);
 	report_alive(source, &alive, others_go_on);
 	processes_free(&processes);
 }

@@ -140,6 +140,14 @@ static void take_own_end(struct process *process, int status)
 	process->status = (status & 0xFF) << 8;
 }
 
+/* A debugger also waits for the threads of other processes. */
+static bool is_thread_of_process(const struct processes *processes, pid_t tid)
+{
+	const struct txtrace_object *thread = source_thread(processes->source, tid);
+
+	return thread && thread->pid != 0 && thread->pid != tid;
+}
+
 static void take_wait(struct processes *processes, size_t parent, const struct event *event)
 {
 	pid_t pid = (pid_t)number_of(processes, event, "child");
@@ -147,7 +155,8 @@ static void take_wait(struct processes *processes, size_t parent, const struct e
 	struct process *process;
 	size_t child;
 
-	if (pid <= 0 || !(WIFEXITED(status) || WIFSIGNALED(status)))
+	if (pid <= 0 || !(WIFEXITED(status) || WIFSIGNALED(status)) ||
+	    (find(processes, pid) == NO_PROCESS && is_thread_of_process(processes, pid)))
 		return;
 	child = get(processes, pid);
 	adopt(processes, parent, child);

@@ -370,6 +370,13 @@ if own_preload; then
 		! grep -q 'mutex=queue_lock' "$scratch/locks" || break
 	done
 	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child has no name: $(tail -1 "$scratch/locks")"
+	# strace waits for the threads of the program, which are no processes.
+	threads=$(dirname "$tool")/../tests/preload/scenarios/convoy
+	if has_program strace 'threads that a debugger waits for' && [ -x "$threads" ]; then
+		ends 0 "$tool" record --preload --inherit --force -o "$log" -- strace -f -o "$scratch/strace" "$threads"
+		"$tool" report --processes "$log" >"$scratch/processes"
+		! grep 'exit 0 .*not traced' "$scratch/processes" || complain 'a thread is shown as a process'
+	fi
 	# The tool stands still while a child runs, so it cannot read what the child has loaded.
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; "$1" 20; kill -CONT $PPID' sh "$plain"
