@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "trace/calltable.h"
 #include "trace/native.h"
+#include "trace/states.h"
 
 #define RESULT_OF_OBJECT 14 /* offset of the result, which has 16 bits */
 #define RESULT_OF_FD 8	    /* offset of the result, which has 64 bits */
@@ -146,6 +147,18 @@ static struct event make_resume(const struct event *of)
 	return made;
 }
 
+/* Return true if the thread records nothing more: its process ends. */
+static bool ends_process(const struct event *event)
+{
+	static const struct call_row *end, *exit_call;
+
+	if (!end) {
+		end = calltable_find("txtrace_process_end");
+		exit_call = calltable_find("_exit");
+	}
+	return event->is_call && event->row && (event->row == end || event->row == exit_call);
+}
+
 static int expand(const struct event *event, struct event made[CALLS_EVENTS_MAX])
 {
 	bool begins = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
@@ -159,6 +172,8 @@ static int expand(const struct event *event, struct event made[CALLS_EVENTS_MAX]
 	if (begins && event->call.state != 0)
 		made[nr++] = make(event, NATIVE_THREAD_SUSPEND, event->context, event->call.state,
 				  0, 0);
+	if (ends_process(event))
+		made[nr++] = make(event, NATIVE_THREAD_SUSPEND, event->context, STATE_ENDED, 0, 0);
 	return nr;
 }
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "trace/native.h"
+#include "trace/states.h"
 #include "trx/running.h"
 #include "trx/write.h"
 
@@ -174,7 +175,8 @@ static uint32_t flags_of(const struct event *event)
 		flags |= SPOOLED_NO_THREAD;
 	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
 		flags |= SPOOLED_GAP;
-	if (!event->is_made && event_native(event) == NATIVE_THREAD_SUSPEND)
+	if (event_native(event) == NATIVE_THREAD_SUSPEND &&
+	    (!event->is_made || event_word(event, 1) == STATE_ENDED))
 		flags |= SPOOLED_END;
 	return flags;
 }

@@ -82,7 +82,7 @@ class Shown:
     """The calls in the log: for each thread and function, their (begin, end, object, has waited)."""
 
     def __init__(self):
-        self.calls, self.first_of_cpu, self.span = collections.defaultdict(list), {}, {}
+        self.calls, self.first_of_cpu, self.span, self.ends = collections.defaultdict(list), {}, {}, {}
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
         for line in run("print", "--format", "jsonl", log).splitlines():
             event = json.loads(line)
@@ -90,6 +90,8 @@ class Shown:
             self.last_ns = event["ns"]
             self.first_of_cpu.setdefault(event["cpu"], event["ns"])
             tid = self.tid(event["thread"])
+            if event["event"] in ("txtrace_thread_end", "txtrace_process_end"):
+                self.ends[tid] = event["ns"]
             self.span[tid] = self.span.get(tid, (event["ns"],))[0], event["ns"]
             if isinstance(event["data"], dict):
                 self.add(event)
@@ -355,6 +357,10 @@ def check_running(account, shown, pairs):
     for tid, name in account.names.items():
         if abs(told[tid] - times[tid]) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
+        waited = sum(until - since for (waiter, _), calls in shown.calls.items() if waiter == tid
+                     for since, until, _, has_waited in calls if has_waited and until)
+        if tid in shown.ends and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS:
+            complain(f"report says {told[tid]} ns of {name}, longer than it lived and did not wait")
     for tid, ns in account.worked.items():
         begin, end = shown.span[tid]
         if not ns - TOLERANCE_NS <= times[tid] <= end - begin:
