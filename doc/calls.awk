@@ -29,7 +29,7 @@ BEGIN {
 	title["timer"] = "Timers"
 	title["signal"] = "Signals"
 	title["futex"] = "Futexes"
-	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = symbols["io_uring_enter"] = " syscall"
+	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = symbols["io_uring_enter"] = symbols["io_getevents"] = " syscall"
 	title["name"] = "Names"
 }
 

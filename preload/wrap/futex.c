@@ -119,17 +119,36 @@ static long traced_io_uring_enter(struct request *request, void *caller)
 	return result;
 }
 
+/* The second argument is the least number of events to wait for, and the third the most. */
+static long traced_io_getevents(struct request *request, void *caller)
+{
+	long least = (long)request->argument[1], most = (long)request->argument[2];
+	uint32_t flags = least > 0 ? PX_RECORD_ENDS : PX_RECORD_WHOLE;
+	long result;
+
+	request->site = PX_SITE_WITHOUT_WRAPPER(IO_GETEVENTS, io_getevents, caller);
+	if (least > 0)
+		px_hook_record_fd(request->site, PX_RECORD_BEGINS, (int)least, (uint32_t)most, 0);
+	result = really_call(request);
+	px_hook_record_fd(request->site, flags, (int)least, (uint32_t)most, result < 0 ? -(int64_t)errno : result);
+	return result;
+}
+
 long px_syscall_that_waits(long number, unsigned long a, unsigned long b, unsigned long c,
 			   unsigned long d, unsigned long e, unsigned long f)
 {
 	struct request request;
 
-	if (number == SYS_io_uring_enter ? PX_NOT_TRACED(poll) : PX_NOT_TRACED(futex))
+	bool is_futex = number == SYS_futex || number == SYS_futex_waitv;
+
+	if (is_futex ? PX_NOT_TRACED(futex) : PX_NOT_TRACED(poll))
 		return real_syscall()(number, a, b, c, d, e, f);
 	request = (struct request){.number = number, .argument = {a, b, c, d, e, f}};
 	if (number == SYS_futex)
 		return traced_futex(&request, PX_CALLER);
 	if (number == SYS_futex_waitv)
 		return traced_futex_waitv(&request, PX_CALLER);
-	return traced_io_uring_enter(&request, PX_CALLER);
+	if (number == SYS_io_uring_enter)
+		return traced_io_uring_enter(&request, PX_CALLER);
+	return traced_io_getevents(&request, PX_CALLER);
 }

@@ -118,6 +118,10 @@ PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 		"je px_syscall_that_waits\n\t"
 		"cmpl %4, %%edi\n\t"
 		"je px_syscall_that_waits\n\t"
+		"cmpl %5, %%edi\n\t"
+		"je px_syscall_that_waits\n\t"
+		"cmpl %6, %%edi\n\t"
+		"je px_syscall_that_waits\n\t"
 		"jmp *px_hook_real_syscall(%%rip)\n"
 		"1:\n\t"
 		"pushq %%rdi\n\t.cfi_adjust_cfa_offset 8\n\t"
@@ -137,7 +141,7 @@ PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 		"popq %%rdi\n\t.cfi_adjust_cfa_offset -8\n\t"
 		"jmp *px_hook_real_syscall(%%rip)"
 		: : "i"(SYS_seccomp), "i"(SYS_prctl), "i"(SYS_futex), "i"(SYS_futex_waitv),
-		"i"(SYS_io_uring_enter));
+		"i"(SYS_io_uring_enter), "i"(SYS_io_getevents), "i"(SYS_io_pgetevents));
 	/* clang-format on */
 }
 #pragma GCC diagnostic pop
@@ -157,7 +161,8 @@ PX_WRAP long px_wrap_syscall(long number, ...)
 	if (px_unlikely(number == SYS_seccomp || number == SYS_prctl))
 		before_syscall(number, argument[0], argument[1], argument[2]);
 	if (px_unlikely(number == SYS_futex || number == SYS_futex_waitv ||
-			number == SYS_io_uring_enter))
+			number == SYS_io_uring_enter || number == SYS_io_getevents ||
+			number == SYS_io_pgetevents))
 		return px_syscall_that_waits(number, argument[0], argument[1], argument[2],
 					     argument[3], argument[4], argument[5]);
 	if (px_unlikely(!px_hook_real_syscall))

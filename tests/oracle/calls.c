@@ -8,9 +8,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +37,7 @@ static uint32_t word __asm__("_ZN4bank4wordE");
 static const char *word_name = "_ZN4bank4wordE";
 
 static int file_fd, lock_fd, empty_pipe[2], full_socket[2], semaphores, queue, event, ring;
+static aio_context_t requests; /* 0: the kernel has no such requests */
 static atomic_int worker_tid;
 static char directory[] = "/tmp/oracle-XXXXXX", file[64], fifo[64], other_fifo[64];
 
@@ -319,6 +322,34 @@ static void wait_ring(void)
 	MUST(errno == EINTR);
 }
 
+/* The kernel's own asynchronous input and output. */
+
+static void wait_getevents(void)
+{
+	struct iocb poll = {.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)empty_pipe[0], .aio_buf = POLLIN};
+	struct iocb *list[] = {&poll};
+	struct io_event done;
+	char byte;
+
+	MUST(syscall(SYS_io_submit, requests, 1, list) == 1);
+	MUST(ORACLE_CALL(io_getevents, NULL, syscall(SYS_io_getevents, requests, 1, 1, &done, NULL)) == 1);
+	MUST(syscall(SYS_read, empty_pipe[0], &byte, 1) == 1);
+}
+
+static void wait_pgetevents(void)
+{
+	sigset_t none;
+	struct {
+		const sigset_t *set;
+		size_t size;
+	} mask = {&none, 8};
+	struct io_event done;
+
+	sigemptyset(&none);
+	MUST(ORACLE_CALL(io_getevents, NULL, syscall(SYS_io_pgetevents, requests, 1, 1, &done, NULL, &mask)) < 0);
+	MUST(errno == EINTR);
+}
+
 /* Futexes. */
 
 static void wait_futex(void)
@@ -371,12 +402,16 @@ static const struct step steps[] = {
 	{"read", NULL, wait_eventfd, signal_event},
 	{"aio_suspend", NULL, wait_aio, feed_pipe},
 	{"io_uring_enter", NULL, wait_ring, send_handled},
+	{"io_getevents", NULL, wait_getevents, feed_pipe},
+	{"io_getevents", NULL, wait_pgetevents, send_handled},
 	{"futex_wait", &word, wait_futex, wake_futex},
 	{"futex_wait", &word, wait_futex_until, wake_futex},
 };
 
 static bool is_possible(const struct step *step)
 {
+	if (step->wait == wait_getevents || step->wait == wait_pgetevents)
+		return requests != 0;
 	return step->wait != wait_ring || ring >= 0;
 }
 
@@ -461,6 +496,8 @@ static void make_objects(void)
 	oracle_waits_for("fopen", "%s", other_fifo);
 	oracle_waits_for("read", "file fd %d", event);
 	ring = (int)syscall(SYS_io_uring_setup, 4, &params);
+	if (syscall(SYS_io_setup, 1, &requests) != 0)
+		requests = 0;
 	sigemptyset(&first);
 	sigaddset(&first, SIGUSR1);
 	both = first;

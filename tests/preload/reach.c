@@ -139,6 +139,7 @@ static void try_system_v(void *p)
 	TRY(syscall(SYS_futex, p, 100, 1, NULL, NULL, 0));
 	TRY(syscall(SYS_futex_waitv, p, 1, 0, NULL, CLOCK_MONOTONIC));
 	TRY(syscall(SYS_io_uring_enter, -1, 0, 1, 0, p, 8));
+	TRY(syscall(SYS_io_getevents, 0, 1, 1, p, p));
 }
 
 /* What stands at the end of what can be read is read as ever. */
