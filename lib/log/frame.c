@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define LANES 4
-
 uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size)
 {
 	const unsigned char *from = data;
@@ -21,20 +19,33 @@ uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size)
 	return (uint32_t)(a >> 32 ^ a);
 }
 
+/*
+ * Add a word to a lane.  The empty assembly keeps the lane in a register of its own: with vector instructions, which have
+ * no product of 64 bits, the compiler makes this four times as slow.
+ */
+PX_INLINE uint64_t add_word(uint64_t lane, const unsigned char *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof(word));
+	lane = (lane ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+	lane ^= lane >> 29;
+	__asm__("" : "+r"(lane));
+	return lane;
+}
+
 /* The CPU computes the lanes at once, because none of them depends on another. */
 static uint32_t sum_in_lanes(uint32_t sum, const void *data, size_t size)
 {
 	const unsigned char *from = data;
-	uint64_t lane[LANES], word[LANES];
+	uint64_t first = (uint64_t)sum << 32;
+	uint64_t lane[] = {first, first | 1, first | 2, first | 3};
 
-	for (unsigned int i = 0; i < LANES; i++)
-		lane[i] = (uint64_t)sum << 32 | i;
-	for (; size >= sizeof(word); from += sizeof(word), size -= sizeof(word)) {
-		memcpy(word, from, sizeof(word));
-		for (unsigned int i = 0; i < LANES; i++) {
-			lane[i] = (lane[i] ^ word[i]) * UINT64_C(0x9E3779B97F4A7C15);
-			lane[i] ^= lane[i] >> 29;
-		}
+	for (; size >= sizeof(lane); from += sizeof(lane), size -= sizeof(lane)) {
+		lane[0] = add_word(lane[0], from);
+		lane[1] = add_word(lane[1], from + 8);
+		lane[2] = add_word(lane[2], from + 16);
+		lane[3] = add_word(lane[3], from + 24);
 	}
 	return px_frame_sum(px_frame_sum(sum, lane, sizeof(lane)), from, size);
 }

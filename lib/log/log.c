@@ -84,6 +84,7 @@ int px_log_allocate(struct px_log *log, const struct px_threads *threads)
 	px_threadmap_collect(log->threads);
 	px_log_reset_volume(log, &log->volumes[0]);
 	reset_frames(log);
+	px_log_begin_cache(log);
 	log->commit_at = log->layout.commit;
 	return 0;
 }

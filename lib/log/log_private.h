@@ -181,6 +181,9 @@ struct px_log {
 	uint64_t next_link;
 	struct px_log_tail tail;
 
+	uint64_t cached; /* bytes written since the last advice about the page cache */
+	uint64_t cache_step; /* number of bytes from that advice to the next */
+
 	/* Of a LOOP log: a circular list of its parts, oldest first. */
 	struct px_log_part *parts;
 	uint32_t first_part, nr_parts, parts_max;
@@ -341,6 +344,14 @@ int px_log_show_first(struct px_log *log);
 
 /* Empty the file of a cleared log.  If this fails, the next write tries again. */
 int px_log_empty_file(struct px_log *log);
+
+/* cache.c */
+
+/* Call this when memory of the log is allocated. */
+void px_log_begin_cache(struct px_log *log);
+
+/* Call this after each write of a stage, with its size in bytes.  It may ask the kernel to free the page cache. */
+void px_log_note_written(struct px_log *log, uint64_t size);
 
 /* usual.c */
 

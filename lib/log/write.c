@@ -514,6 +514,7 @@ static int write_and_commit(struct px_log *log, const struct px_log_state *state
 
 int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 {
+	uint64_t size = log->nr_staged * sizeof(*log->entries);
 	size_t frame_size = 0;
 	int error;
 
@@ -528,6 +529,8 @@ int px_log_write_stage(struct px_log *log, const struct px_log_state *state)
 	else
 		keep_staged(log, frame_size);
 	note_spoiled(log, log->spoiled);
+	if (!error)
+		px_log_note_written(log, size + frame_size);
 	if (error && !log->first_error)
 		log->first_error = error;
 	return error;

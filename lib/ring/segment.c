@@ -8,6 +8,7 @@
 
 /* Slots that user events may not use: room for START with its marks, FILTER, FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
+#define HIGH_WATER_LEAST 8192
 
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings)
@@ -127,7 +128,18 @@ bool px_view_is_full(const struct px_view *view)
 	return false;
 }
 
-bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring)
+/*
+ * Return the number of used slots above which the reader should read.  A reader of a large ring begins early, because it
+ * may have to wait for a CPU while the writers fill the rest.  In a small ring, to begin early would cost too many wakes.
+ */
+static uint64_t high_water(uint64_t limit)
+{
+	uint64_t early = limit / 8 > HIGH_WATER_LEAST ? limit / 8 : HIGH_WATER_LEAST;
+
+	return early < limit / 2 ? early : limit / 2;
+}
+
+bool px_view_is_high(const struct px_view *view, const struct px_ring *ring)
 {
 	uint64_t limit = view->limit ? view->limit : view->geometry.nr_slots;
 	uint64_t tail;
@@ -136,12 +148,12 @@ bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring
 		tail = px_load_acquire(&ring->control->tail);
 		if (view->grows && (int64_t)tail < 0)
 			return false;
-		return px_read_once(&ring->control->head) - tail > limit / 2;
+		return px_read_once(&ring->control->head) - tail > high_water(limit);
 	}
 	for (uint32_t i = 0; i < view->rings.nr_rings; i++) {
 		struct px_ring any = px_rings_get(&view->rings, i);
 
-		if (px_view_is_half_full(view, &any))
+		if (px_view_is_high(view, &any))
 			return true;
 	}
 	return false;
@@ -240,7 +252,7 @@ void px_view_add_thread(const struct px_view *view, const struct px_object *obje
 	publish(view, serial, PX_TXTB_THREAD, object->handle, object->priority, object->name);
 	/* The flush thread copies the threads before they leave the table (threadmap.h). */
 	if (serial % (PX_THREADS_MAX / 4) == 0 &&
-	    px_read_once(&view->segment->waiting) == PX_WAITING_HALF)
+	    px_read_once(&view->segment->waiting) == PX_WAITING_HIGH)
 		px_wakeup_wake(&view->segment->waiting);
 }
 

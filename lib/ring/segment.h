@@ -246,10 +246,10 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view);
 bool px_view_is_full(const struct px_view *view);
 
 /*
- * Return true if more than half of the room for user events is used in this ring (NULL: in any ring).  A partial ring
- * gets more memory instead (growth.h).
+ * Return true if this ring (NULL: any ring) is above its high-water mark: more than half of the room for user events is
+ * used, or more than an eighth and 8192 slots.  A partial ring gets more memory instead (growth.h).
  */
-bool px_view_is_half_full(const struct px_view *view, const struct px_ring *ring);
+bool px_view_is_high(const struct px_view *view, const struct px_ring *ring);
 
 /* Return the number of slots reserved in all rings since the stream was created.  Each event changes this number. */
 uint64_t px_view_heads(const struct px_view *view);

@@ -25,7 +25,7 @@
 #define NAP_NS 1000000
 #define MEMORY_NS 20000000 /* time between two attempts to get memory */
 #define MANY_SLOTS                                                                                 \
-	65536 /* flush this many bytes at once, even if no ring is half full because the rings grow */
+	65536 /* flush this many bytes at once, even if no ring is above its mark because the rings grow */
 
 /* FLUSHP-1: return true if an event has waited for AGE_NS.  So no event waits for ever. */
 static bool has_waited_long(struct px_stream *stream)
@@ -54,7 +54,7 @@ static bool is_due(struct px_stream *stream)
 	bool is_full = px_state_of(px_load_acquire(&stream->view.segment->state)) ==
 		       PX_STATE_AUTO_FULL;
 
-	if (is_full || px_view_is_half_full(&stream->view, NULL))
+	if (is_full || px_view_is_high(&stream->view, NULL))
 		return true;
 	if (stream->view.grows == PX_GROWS_SHARED &&
 	    px_view_heads(&stream->view) - stream->logging.heads > MANY_SLOTS)
@@ -67,13 +67,13 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 	uint32_t *waiting = px_stream_waiting(stream);
 
 	/* If the flag is still raised, do not raise it again, because each time costs a barrier on all CPUs. */
-	if (px_read_once(waiting) != PX_WAITING_HALF) {
-		px_stream_prepare_wait(stream, PX_WAITING_HALF);
+	if (px_read_once(waiting) != PX_WAITING_HIGH) {
+		px_stream_prepare_wait(stream, PX_WAITING_HIGH);
 		if (is_due(stream))
 			return stream;
 	}
 	px_handle_leave(id);
-	px_wakeup_doze(waiting, PX_WAITING_HALF, ROUND_NS);
+	px_wakeup_doze(waiting, PX_WAITING_HIGH, ROUND_NS);
 	return px_handle_return(id);
 }
 

@@ -6,7 +6,7 @@
 #include "ring/growth.h"
 #include "ring/wakeup.h"
 
-/* After an automatic stop, wake up the reader even if it waits for a ring to be half full. */
+/* After an automatic stop, wake up the reader even if it waits for the high-water mark. */
 static void wake_after_stop(const struct px_view *view)
 {
 	if (px_wakeup_is_awaited(&view->segment->waiting))

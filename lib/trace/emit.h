@@ -87,14 +87,14 @@ PX_INLINE const struct px_view *px_emit_next_view(const struct px_self *self, ui
 }
 
 /*
- * Call this if the reader sleeps.  If it waits for a half full ring, wake it up only if this ring is half full.
+ * Call this if the reader sleeps.  If it waits for the high-water mark, wake it up only if this ring is above it.
  * Otherwise wake it up.
  */
 static PX_NOINLINE void px_emit_wake_reader(const struct px_view *view, const struct px_ring *ring)
 {
 	uint32_t *waiting = &view->segment->waiting;
 
-	if (px_read_once(waiting) != PX_WAITING_HALF || px_view_is_half_full(view, ring))
+	if (px_read_once(waiting) != PX_WAITING_HIGH || px_view_is_high(view, ring))
 		px_wakeup_wake(waiting);
 }
 

@@ -2,6 +2,7 @@
 /* How many system calls the writer and the reader of a log make. */
 #include "support/common.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,10 +15,18 @@
 #define NR_SMALL 70000
 #define USED (NR_SMALL * 48) /* bytes of the entries and frames, at most */
 #define PIECE 65536	     /* bytes that the reader reads at once */
+#define NR_LARGE 1200000     /* events of a log with two volumes */
+#define FREED_MAX 128
 
 static struct px_threads threads;
 static struct px_typelist types;
 static uint64_t nr_reads, nr_writes;
+
+/* Parts of the file that the kernel need not keep in memory. */
+static struct {
+	uint64_t from, end;
+} freed[FREED_MAX];
+static unsigned int nr_freed;
 
 /* These functions take the place of those of the C library. */
 
@@ -30,10 +39,23 @@ ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
 	nr_writes++;
+	for (unsigned int i = 0; i < nr_freed; i++)
+		ck_assert((uint64_t)offset >= freed[i].end || (uint64_t)offset + size <= freed[i].from);
 	return syscall(SYS_pwrite64, fd, bytes, size, offset);
 }
 
-static struct px_log *new_log(int file)
+/* The kernel frees only full pages. */
+int posix_fadvise(int fd, off_t from, off_t length, int advice)
+{
+	(void)fd;
+	ck_assert_int_eq(advice, POSIX_FADV_DONTNEED);
+	ck_assert_uint_lt(nr_freed, FREED_MAX);
+	freed[nr_freed].from = px_log_page_up((uint64_t)from);
+	freed[nr_freed++].end = (uint64_t)(from + length) & ~(uint64_t)(PX_LOG_PAGE - 1);
+	return 0;
+}
+
+static struct px_log *new_log_of(int file, uint32_t policy, uint64_t size)
 {
 	struct px_attr attr;
 	struct px_log_state state = {0};
@@ -46,10 +68,16 @@ static struct px_log *new_log(int file)
 	struct px_log *log;
 
 	px_attr_init(&attr);
-	attr.log_policy = PX_POLICY_APPEND;
+	attr.log_policy = policy;
+	attr.log_size = size;
 	attr.nr_rings = 1;
 	ck_assert_int_eq(px_log_create(&setup, &state, &log), 0);
 	return log;
+}
+
+static struct px_log *new_log(int file)
+{
+	return new_log_of(file, PX_POLICY_APPEND, 0);
 }
 
 static void append(struct px_log *log, uint64_t number)
@@ -66,15 +94,18 @@ static void append(struct px_log *log, uint64_t number)
 
 	while (px_log_append(log, &report, data) == PX_LOG_WRITE_FIRST)
 		ck_assert_int_eq(px_log_write(log, &state), 0);
-	if (number % EACH == EACH - 1)
-		ck_assert_int_eq(px_log_write(log, &state), 0);
 }
 
 static uint64_t append_small_frames(struct px_log *log)
 {
+	struct px_log_state state = {0};
+
 	nr_writes = 0;
-	for (uint64_t i = 0; i < NR_SMALL; i++)
+	for (uint64_t i = 0; i < NR_SMALL; i++) {
 		append(log, i);
+		if (i % EACH == EACH - 1)
+			ck_assert_int_eq(px_log_write(log, &state), 0);
+	}
 	return nr_writes;
 }
 
@@ -135,6 +166,35 @@ START_TEST(cost_of_reading_is_that_of_large_pieces)
 }
 END_TEST
 
+/* The writer never writes to a page that the kernel has freed: the kernel would have to read that page first. */
+START_TEST(cost_of_the_page_cache_has_a_bound)
+{
+	struct px_log *log = new_log(px_test_file());
+	uint64_t end = 0;
+
+	for (uint64_t i = 0; i < NR_LARGE; i++)
+		append(log, i);
+	for (unsigned int i = 0; i < nr_freed; i++)
+		if (freed[i].end > end)
+			end = freed[i].end;
+	ck_assert_uint_gt(end, NR_LARGE * 32);
+	nr_freed = 0;
+	px_log_free(log);
+}
+END_TEST
+
+/* The next round writes to the same pages again. */
+START_TEST(cost_of_a_log_that_goes_round_frees_no_page)
+{
+	struct px_log *log = new_log_of(px_test_file(), PX_POLICY_LOOP, 8 << 20);
+
+	for (uint64_t i = 0; i < NR_LARGE / 2; i++)
+		append(log, i);
+	ck_assert_uint_eq(nr_freed, 0);
+	px_log_free(log);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cost");
@@ -143,6 +203,8 @@ int main(void)
 	tcase_add_test(tcase, cost_of_a_write_is_three_system_calls);
 	tcase_add_test(tcase, cost_of_completion_is_that_of_large_pieces);
 	tcase_add_test(tcase, cost_of_reading_is_that_of_large_pieces);
+	tcase_add_test(tcase, cost_of_the_page_cache_has_a_bound);
+	tcase_add_test(tcase, cost_of_a_log_that_goes_round_frees_no_page);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

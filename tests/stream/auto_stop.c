@@ -300,6 +300,25 @@ START_TEST(auto_stop_ends_when_there_is_room)
 }
 END_TEST
 
+static const struct {
+	uint32_t room, mark;
+} marks_of[] = {{64, 32}, {16384, 8192}, {32768, 8192}, {65536, 8192}, {131072, 16384}};
+
+/* FLUSHP-5: the flush thread begins early, but not so early that it wakes for a few events. */
+START_TEST(high_water_mark_of_a_large_ring_is_low)
+{
+	struct px_ring ring = px_rings_get(&view.rings, 1);
+
+	view.limit = marks_of[_i].room;
+	ring.control->head = ring.control->tail + marks_of[_i].mark;
+	ck_assert(!px_view_is_high(&view, NULL));
+	ck_assert(!px_view_is_high(&view, &ring));
+	ring.control->head++;
+	ck_assert(px_view_is_high(&view, NULL));
+	ck_assert(px_view_is_high(&view, &ring));
+}
+END_TEST
+
 /* UFULL-5: half of the ring is free, but START would fill it again. */
 START_TEST(auto_stop_of_a_small_ring_ends_when_it_is_empty)
 {
@@ -426,6 +445,7 @@ int main(void)
 	tcase_add_test(runs, auto_stop_is_settled_once_for_each_state_word);
 	tcase_add_loop_test(runs, auto_stop_in_a_checkpoint_is_reported_once, 0, 2);
 	tcase_add_loop_test(runs, auto_stop_ends_when_there_is_room, 0, PX_ARRAY_SIZE(ends));
+	tcase_add_loop_test(runs, high_water_mark_of_a_large_ring_is_low, 0, PX_ARRAY_SIZE(marks_of));
 	tcase_add_test(runs, auto_stop_of_a_small_ring_ends_when_it_is_empty);
 	tcase_add_test(runs, auto_stop_does_not_end_another_window);
 	tcase_add_test(runs, state_word_does_not_come_back_after_many_changes);

@@ -762,14 +762,14 @@ START_TEST(flush_from_many_threads_is_one_after_the_other)
 }
 END_TEST
 
-/* Whether half of the stream is taken: then the writer waits for the library's thread. */
-static bool is_half_full(void)
+/* Whether the stream is above its high-water mark: then the writer waits for the library's thread. */
+static bool is_high(void)
 {
 	struct px_stream *inside = px_handle_lock(stream);
-	bool is_half = px_view_is_half_full(&inside->view, NULL);
+	bool is_above = px_view_is_high(&inside->view, NULL);
 
 	px_handle_unlock(stream);
-	return is_half;
+	return is_above;
 }
 
 /* FLUSHP-1 FLUSHP-5 MODEL-3: at a rate that it can sustain, nothing is lost, and it never stops. */
@@ -781,7 +781,7 @@ START_TEST(flush_policy_loses_nothing_of_a_paced_writer)
 	use_stream(POSIX_TRACE_FLUSH, 16384, POSIX_TRACE_APPEND, 0);
 	ok(posix_trace_start(stream));
 	for (int i = 0; i < 20000; i++) {
-		while (is_half_full())
+		while (is_high())
 			sched_yield();
 		trace_next();
 	}
