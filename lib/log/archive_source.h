@@ -64,7 +64,7 @@ struct px_archive_source_kind {
 	bool (*object)(struct px_archive_source *source, uint32_t i, struct px_log_object *object);
 	/*
 	 * Get the next definition of an object in the window that was loaded last.  *offset: 0 for the first one.
-	 * Return false after the last one.
+	 * Leave *object as it is between two calls.  Return false after the last one.
 	 */
 	bool (*next_definition)(struct px_archive_source *source, size_t *offset,
 				struct px_log_object *object);

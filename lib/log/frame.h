@@ -14,7 +14,13 @@
  * Numbers are varints: 7 bits in each byte, lowest bits first, bit 7 is 1 in all bytes except the last.  A signed
  * number n is stored as 2n, or -2n - 1 if it is negative.
  *
- *	object	handle, type, priority, pid, tid, pthread_t, address, site, length of the name (all varints), the name
+ *	object	handle (signed), a byte of bits, address (signed), number of bytes that the name shares with the
+ *		beginning of the name before it, number of further bytes of the name, these bytes.  After the byte of
+ *		bits, if the bit is set: type, priority, pid, tid, pthread_t; before the name: site (signed).  These
+ *		are the differences from the object before it in the frame, from zeros for the first one.  A member
+ *		whose bit is not set is that of the object before it.
+ *		Without the flag DELTAS: handle, type, priority, pid, tid, pthread_t, address, site, length of the
+ *		name (all varints), the name
  *
  *	record	0			the entry is for the viewer only
  *		1, site, event		the site gets the next index of the chapter
@@ -48,6 +54,8 @@
 #define PX_FRAME_CHAPTER 1u	   /* flag: the frame begins a chapter */
 /* flag: the check sum of the body is computed in four lanes of 64 bits; frames of the first logs have one lane */
 #define PX_FRAME_LANES 2u
+/* flag: an object is stored as differences from the object before it; frames of the first logs have no differences */
+#define PX_FRAME_DELTAS 4u
 #define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
 /* Maximum number of objects of a chapter; a reader ignores further objects. */
 #define PX_FRAME_OBJECTS_MAX 65536
@@ -73,6 +81,16 @@ enum { PX_FRAME_SHOWN = 0, PX_FRAME_NEW_SITE = 1, PX_FRAME_ONE_SITE = 2, PX_FRAM
 
 /* The bits of the shape of a site. */
 enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4 };
+
+/* The bits of an object: these members differ from those of the object before it. */
+enum {
+	PX_FRAME_TYPE = 1,
+	PX_FRAME_PRIORITY = 2,
+	PX_FRAME_PID = 4,
+	PX_FRAME_TID = 8,
+	PX_FRAME_PTHREAD = 16,
+	PX_FRAME_CALLER = 32 /* the site */
+};
 
 /* An object: a thread, or the object of calls. */
 struct px_log_object {

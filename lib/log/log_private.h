@@ -181,7 +181,7 @@ struct px_log {
 	uint64_t next_link;
 	struct px_log_tail tail;
 
-	uint64_t cached; /* bytes written since the last advice about the page cache */
+	uint64_t cached;     /* bytes written since the last advice about the page cache */
 	uint64_t cache_step; /* number of bytes from that advice to the next */
 
 	/* Of a LOOP log: a circular list of its parts, oldest first. */

@@ -24,6 +24,7 @@ struct px_pack {
 	uint64_t origin_ns;   /* image_ns of the first entry */
 	uint64_t later_ns;    /* added to the times of all further events of the frame */
 	uint64_t last_address; /* address of the site defined last */
+	struct px_log_object last_object; /* the object that the frame defined last; zeros: none */
 	uint32_t nr_sites, nr_handles;
 	uint32_t last_site; /* 1 + index of the site of the last event, with which find_site() begins; 0: none */
 	unsigned char *bytes;	/* header, objects, unused bytes, records */
@@ -72,9 +73,11 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 {
 	pack->head = (struct px_log_frame){.magic = PX_FRAME_MAGIC,
 				       .position = position,
-				       .flags = PX_FRAME_LANES | (chapter ? PX_FRAME_CHAPTER : 0)};
+				       .flags = PX_FRAME_LANES | PX_FRAME_DELTAS |
+						(chapter ? PX_FRAME_CHAPTER : 0)};
 	pack->objects_size = pack->records_size = 0;
 	pack->later_ns = 0;
+	memset(&pack->last_object, 0, sizeof(pack->last_object));
 	if (chapter)
 		begin_chapter(pack);
 }
@@ -130,10 +133,55 @@ bool px_pack_has_object(const struct px_pack *pack, uint32_t handle)
 	return pack->handle[handle_bucket(pack, handle)] == handle;
 }
 
+static unsigned char *put_difference(unsigned char *to, uint64_t before, uint64_t now)
+{
+	return put(to, px_frame_zigzag((int64_t)(now - before)));
+}
+
+static unsigned char *put_differences(unsigned char *to, const struct px_log_object *before,
+				      const struct px_log_object *object)
+{
+	const struct px_object *last = &before->object, *now = &object->object;
+	unsigned int bits = (now->type != last->type ? PX_FRAME_TYPE : 0u) |
+			    (now->priority != last->priority ? PX_FRAME_PRIORITY : 0u) |
+			    (now->pid != last->pid ? PX_FRAME_PID : 0u) |
+			    (now->tid != last->tid ? PX_FRAME_TID : 0u) |
+			    (now->thread != last->thread ? PX_FRAME_PTHREAD : 0u) |
+			    (object->site != before->site ? PX_FRAME_CALLER : 0u);
+
+	to = put_difference(to, last->handle, now->handle);
+	*to++ = (unsigned char)bits;
+	if (bits & PX_FRAME_TYPE)
+		to = put(to, now->type);
+	if (bits & PX_FRAME_PRIORITY)
+		to = put(to, now->priority);
+	if (bits & PX_FRAME_PID)
+		to = put(to, now->pid);
+	if (bits & PX_FRAME_TID)
+		to = put(to, now->tid);
+	if (bits & PX_FRAME_PTHREAD)
+		to = put(to, now->thread);
+	to = put_difference(to, before->address, object->address);
+	if (bits & PX_FRAME_CALLER)
+		to = put_difference(to, before->site, object->site);
+	return to;
+}
+
+static unsigned char *put_name(unsigned char *to, const char *before, const char *name)
+{
+	size_t length = strnlen(name, sizeof(((struct px_object *)0)->name) - 1), shared = 0;
+
+	while (shared < length && before[shared] == name[shared])
+		shared++;
+	to = put(to, shared);
+	to = put(to, length - shared);
+	memcpy(to, name + shared, length - shared);
+	return to + length - shared;
+}
+
 void px_pack_object(struct px_pack *pack, const struct px_log_object *object)
 {
 	const struct px_object *known = &object->object;
-	size_t length = strnlen(known->name, sizeof(known->name) - 1);
 	unsigned char *to = pack->bytes + sizeof(pack->head) + pack->objects_size;
 	uint32_t i = handle_bucket(pack, known->handle);
 
@@ -144,17 +192,10 @@ void px_pack_object(struct px_pack *pack, const struct px_log_object *object)
 		pack->handle[i] = known->handle;
 		pack->nr_handles++;
 	}
-	to = put(to, known->handle);
-	to = put(to, known->type);
-	to = put(to, known->priority);
-	to = put(to, known->pid);
-	to = put(to, known->tid);
-	to = put(to, known->thread);
-	to = put(to, object->address);
-	to = put(to, object->site);
-	to = put(to, length);
-	memcpy(to, known->name, length);
-	pack->objects_size = (size_t)(to + length - pack->bytes) - sizeof(pack->head);
+	to = put_differences(to, &pack->last_object, object);
+	to = put_name(to, pack->last_object.object.name, known->name);
+	pack->objects_size = (size_t)(to - pack->bytes) - sizeof(pack->head);
+	pack->last_object = *object;
 }
 
 /* Records. */

@@ -152,31 +152,74 @@ static void enter(struct px_unpack *unpack, const struct px_log_object *object)
 	unpack->object[*bucket - 1] = *object;
 }
 
+/* Get the name of an object, of which the first bytes are there already. */
+static void get_name(struct input *in, struct px_object *object, uint32_t shared)
+{
+	uint32_t size = sizeof(object->name), length = get_word(in);
+	const void *bytes;
+
+	in->is_bad |= shared >= size || length >= size - shared;
+	bytes = in->is_bad ? NULL : get_bytes(in, length);
+	if (!bytes)
+		return;
+	memcpy(object->name + shared, bytes, length);
+	memset(object->name + shared + length, 0, size - shared - length);
+}
+
+/* Get an object of a frame without PX_FRAME_DELTAS. */
+static void get_plain_object(struct input *in, struct px_log_object *object)
+{
+	object->object.handle = get_word(in);
+	object->object.type = get_word(in);
+	object->object.priority = get_word(in);
+	object->object.pid = get_word(in);
+	object->object.tid = get_word(in);
+	object->object.thread = get(in);
+	object->address = get(in);
+	object->site = get(in);
+	get_name(in, &object->object, 0);
+}
+
+/* *object is the object before this one. */
+static void get_object(struct input *in, struct px_log_object *object)
+{
+	unsigned int bits;
+
+	object->object.handle += (uint32_t)px_frame_unzigzag(get(in));
+	bits = get_byte(in);
+	if (bits & PX_FRAME_TYPE)
+		object->object.type = get_word(in);
+	if (bits & PX_FRAME_PRIORITY)
+		object->object.priority = get_word(in);
+	if (bits & PX_FRAME_PID)
+		object->object.pid = get_word(in);
+	if (bits & PX_FRAME_TID)
+		object->object.tid = get_word(in);
+	if (bits & PX_FRAME_PTHREAD)
+		object->object.thread = get(in);
+	object->address += (uint64_t)px_frame_unzigzag(get(in));
+	if (bits & PX_FRAME_CALLER)
+		object->site += (uint64_t)px_frame_unzigzag(get(in));
+	get_name(in, &object->object, get_word(in));
+}
+
 bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object)
 {
 	const unsigned char *bytes = body;
 	struct input in = {.at = bytes + *offset, .end = bytes + frame->objects};
-	const void *name;
-	size_t length;
+	bool is_difference = (frame->flags & PX_FRAME_DELTAS) != 0;
 
 	if (in.at == in.end)
 		return false;
-	memset(object, 0, sizeof(*object));
-	object->object.handle = get_word(&in);
-	object->object.type = get_word(&in);
-	object->object.priority = get_word(&in);
-	object->object.pid = get_word(&in);
-	object->object.tid = get_word(&in);
-	object->object.thread = get(&in);
-	object->address = get(&in);
-	object->site = get(&in);
-	length = get_word(&in);
-	in.is_bad |= length >= sizeof(object->object.name) || object->object.handle == 0;
-	name = in.is_bad ? NULL : get_bytes(&in, length);
-	if (in.is_bad)
+	if (*offset == 0 || !is_difference)
+		memset(object, 0, sizeof(*object));
+	if (is_difference)
+		get_object(&in, object);
+	else
+		get_plain_object(&in, object);
+	if (in.is_bad || object->object.handle == 0)
 		return false;
-	memcpy(object->object.name, name, length);
 	*offset = (size_t)(in.at - bytes);
 	return true;
 }

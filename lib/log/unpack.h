@@ -69,8 +69,9 @@ void px_unpack_skip(struct px_unpack *unpack);
 const struct px_log_object *px_unpack_object(const struct px_unpack *unpack, uint32_t handle);
 
 /*
- * Get the next definition of the frame.  Set *offset to 0 before the first call.  Return false after the last
- * definition, or if a definition is damaged.
+ * Get the next definition of the frame.  Set *offset to 0 before the first call.  Leave *object as it is between two
+ * calls, because a definition has only its differences from the one before.  Return false after the last definition, or
+ * if a definition is damaged.
  */
 bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object);

@@ -34,7 +34,7 @@
 enum px_waiting {
 	PX_WAITING_NOBODY = 0,
 	PX_WAITING_EVENT = 1, /* wake the reader at the next event */
-	PX_WAITING_HIGH = 2   /* wake the reader when a ring is above its high-water mark, or the stream stops automatically */
+	PX_WAITING_HIGH = 2   /* wake the reader at the high-water mark, or when the stream stops automatically */
 };
 
 /* Raise the flag.  Then the caller must read a new counter, check the rings again, and only then sleep. */

@@ -417,6 +417,67 @@ START_TEST(unpack_of_a_frame_with_one_lane)
 }
 END_TEST
 
+#define NR_FILES 200
+
+/* Files that a program opens one after another differ in a few bytes. */
+START_TEST(pack_of_an_object_takes_its_differences)
+{
+	struct px_log_object object = {.object = {.type = PX_TXTB_MUTEX, .pid = 4711, .tid = 4712,
+						  .thread = UINT64_C(0x7f0123456740)},
+				       .site = UINT64_C(0x55d5ff07dee0)};
+	struct px_log_object got;
+	struct px_log_frame frame;
+	const unsigned char *bytes;
+	size_t size, offset = 0;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < NR_FILES; i++) {
+		object.object.handle = HANDLE + i;
+		object.address = 3 + i;
+		snprintf(object.object.name, sizeof(object.object.name), "/var/lib/data/file%u", 1000 + i);
+		px_pack_object(pack, &object);
+	}
+	bytes = px_pack_end(pack, &size);
+	ck_assert_uint_le(size, sizeof(frame) + 100 + NR_FILES * 9);
+	frame = head_of(bytes);
+	for (uint32_t i = 0; i < NR_FILES; i++) {
+		ck_assert(px_unpack_next_object(&frame, bytes + sizeof(frame), &offset, &got));
+		snprintf(object.object.name, sizeof(object.object.name), "/var/lib/data/file%u", 1000 + i);
+		ck_assert_uint_eq(got.object.handle, HANDLE + i);
+		ck_assert_uint_eq(got.object.type, PX_TXTB_MUTEX);
+		ck_assert_uint_eq(got.object.pid, 4711);
+		ck_assert_uint_eq(got.object.tid, 4712);
+		ck_assert_uint_eq(got.object.thread, object.object.thread);
+		ck_assert_uint_eq(got.address, 3 + i);
+		ck_assert_uint_eq(got.site, object.site);
+		ck_assert_str_eq(got.object.name, object.object.name);
+	}
+	ck_assert(!px_unpack_next_object(&frame, bytes + sizeof(frame), &offset, &got));
+}
+END_TEST
+
+/* Frames of the first logs have whole objects. */
+START_TEST(unpack_of_objects_without_differences)
+{
+	static const unsigned char body[] = {5, 1, 2, 3, 4, 6, 7, 8, 2, 'a', 'b',
+					     9, 1, 2, 3, 4, 6, 7, 8, 1, 'c'};
+	const struct px_log_frame frame = {.objects = sizeof(body)};
+	struct px_log_object got;
+	size_t offset = 0;
+
+	ck_assert(px_unpack_next_object(&frame, body, &offset, &got));
+	ck_assert_uint_eq(got.object.handle, 5);
+	ck_assert_uint_eq(got.site, 8);
+	ck_assert_str_eq(got.object.name, "ab");
+	ck_assert(px_unpack_next_object(&frame, body, &offset, &got));
+	ck_assert_uint_eq(got.object.handle, 9);
+	ck_assert_uint_eq(got.object.tid, 4);
+	ck_assert_uint_eq(got.address, 7);
+	ck_assert_str_eq(got.object.name, "c");
+	ck_assert(!px_unpack_next_object(&frame, body, &offset, &got));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("pack");
@@ -432,6 +493,8 @@ int main(void)
 	tcase_add_test(packing, unpack_of_damage_stays_within_the_frame);
 	tcase_add_test(packing, unpack_refuses_a_frame_with_another_sum);
 	tcase_add_test(packing, unpack_of_a_frame_with_one_lane);
+	tcase_add_test(packing, pack_of_an_object_takes_its_differences);
+	tcase_add_test(packing, unpack_of_objects_without_differences);
 	suite_add_tcase(suite, packing);
 	return run_suite(suite);
 }
