@@ -255,7 +255,7 @@ static void print_text(const struct result *result, const char *path, struct tex
 			    (unsigned long long)result->nr_shown,
 			    (unsigned long long)result->counts.nr_events);
 	else if (errors == 0)
-		text_string(text, "TraceX shows it; ");
+		text_string(text, "TraceX opens it, but shows what the warnings name in a misleading way; ");
 	text_printf(text, "%llu error%s, %llu warning%s\n", errors, errors == 1 ? "" : "s", warnings,
 		    warnings == 1 ? "" : "s");
 }
