@@ -369,7 +369,7 @@ static void write_remote_modules(struct px_log *log)
  */
 static int begin_next_volume(struct px_log *log)
 {
-	uint64_t next, behind;
+	uint64_t next, behind, before = log->volume_at;
 	int error;
 
 	if (log->loops || log->nr_begun == 0)
@@ -387,6 +387,8 @@ static int begin_next_volume(struct px_log *log)
 	if (!error)
 		log->next_link = next + log->layout.header +
 				 offsetof(struct px_log_header, next_volume);
+	else
+		log->volume_at = before; /* completion cuts the last volume that exists */
 	return error;
 }
 
@@ -446,7 +448,9 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 	log->nr_frames += log->nr_staged > 0;
 	if (log->frame > volume->frames_end)
 		volume->frames_end = log->frame;
-	log->frames_end = volume->frames_end;
+	/* If nothing was written, the volume may not exist yet: its begin may have failed. */
+	if (log->nr_staged > 0)
+		log->frames_end = volume->frames_end;
 	volume->stamps = log->staged.stamps;
 	note_entries(log, volume);
 	log->written = log->staged;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -542,6 +543,36 @@ START_TEST(log_of_three_million_events_has_three_volumes)
 	ck_assert_uint_eq(facts.nr_events, n);
 	ck_assert_uint_eq(facts.nr_fillers, facts.nr_volumes * PX_LOG_START_FILLERS);
 	expect_contents(0, n);
+}
+END_TEST
+
+/*
+ * LOGP-4: the file may not grow to the size that the next volume needs.  Events are lost then, but completion does not
+ * cut those of the last volume that exists.
+ */
+START_TEST(log_without_room_for_a_further_volume_keeps_the_last_one)
+{
+	const struct rlimit limit = {.rlim_cur = 2 << 20, .rlim_max = RLIM_INFINITY};
+	struct contents contents;
+	uint64_t nr_written = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	new_log(PX_POLICY_APPEND, 0, 256);
+	for (uint64_t i = 0; i < 10000; i++) {
+		int error = 0;
+
+		append(i, &error);
+		error |= px_log_write(wlog, &state);
+		if (error && nr_written == 0)
+			nr_written = i;
+	}
+	write_now();
+	ck_assert_uint_gt(nr_written, 0);
+	px_log_complete(wlog, &state, PX_LOG_COMPLETE);
+	contents = read_back(false);
+	ck_assert_uint_eq(contents.first, 0);
+	ck_assert_uint_ge(contents.count, nr_written);
 }
 END_TEST
 
@@ -1663,6 +1694,7 @@ static TCase *content_cases(void)
 	tcase_add_test(tcase, log_names_threads_that_left_the_table);
 	tcase_add_loop_test(tcase, log_with_too_many_threads_still_names_each_context, 0, 3);
 	tcase_add_test(tcase, log_of_three_million_events_has_three_volumes);
+	tcase_add_test(tcase, log_without_room_for_a_further_volume_keeps_the_last_one);
 	tcase_add_loop_test(tcase, log_of_bounded_size_may_have_several_volumes, 0, 2);
 	tcase_add_test(tcase, log_that_goes_round_through_volumes_shows_no_false_pause);
 	tcase_add_loop_test(tcase, log_events_of_flushes_take_no_time_from_others, 0, 2);
