@@ -141,6 +141,17 @@ file=$scratch/files.trx
 expect_all "$file"
 expect 'files' "$("$tool" info --objects "$file" | grep -c ' /dev/null')" 2000
 
+# The log is as long as what it has: 40 bytes for each event, 76 for each object of the image, and 64 KiB.
+expect_short()
+{
+	nr_checks=$((nr_checks + 1))
+	most=$((65536 + 76 * $(field 'object slots' "$1") + 40 * $(field events "$1")))
+	size=$(stat -c %s "$1")
+	[ "$size" -le "$most" ] || complain "$1 has $size bytes, more than $most"
+}
+
+expect_short "$scratch/files.trx"
+
 # 0.1.0 recorded 1,000 threads.
 gzip -dc "$top/tests/data/version2/threads.trx.gz" >"$scratch/old.trx" || complain 'there is no log of version 2'
 file=$scratch/old.trx
