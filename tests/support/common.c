@@ -593,8 +593,8 @@ void px_test_forgive_leaks(void)
 }
 
 #if defined __SANITIZE_ADDRESS__
-/* The sanitizer asks before it looks for leaks. */
-int __lsan_is_turned_off(void);
+/* The sanitizer asks before it looks for leaks.  Its library finds only a visible function. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int __lsan_is_turned_off(void)
 {
