@@ -64,6 +64,12 @@ __attribute__((format(printf, 2, 3))) static void add(struct sentences *sentence
 	va_end(arguments);
 }
 
+static void sentences_free(struct sentences *sentences)
+{
+	for (size_t i = 0; i < sentences->nr; i++)
+		free(sentences->text[i]);
+}
+
 /* Resources of the machine. */
 
 static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
@@ -553,6 +559,8 @@ static int run(int argc, char **argv)
 		fields_end(&diagnosis.fields);
 	}
 	imports_free(&diagnosis.imports);
+	sentences_free(&diagnosis.obstacles);
+	sentences_free(&diagnosis.annotations);
 	if (!text_close(&text, true) || !is_done)
 		return EXIT_TROUBLE;
 	return diagnosis.obstacles.nr == 0 ? EXIT_FINE : EXIT_FOUND;

@@ -643,7 +643,11 @@ static void run_coroutines(char *stack, bool is_reversed)
 struct coroutine_stacks {
 	char coroutines[2 * COROUTINE_BYTES];
 	char guard[4096];
+#if defined __SANITIZE_THREAD__
+	char thread[64 * COROUTINE_BYTES]; /* it has large thread-local storage of its own */
+#else
 	char thread[4 * COROUTINE_BYTES];
+#endif
 	bool is_reversed;
 };
 
