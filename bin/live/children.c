@@ -52,9 +52,9 @@ static const char *processes_word(size_t nr)
 static void report_untraced(const struct source *source, const struct sample *untraced)
 {
 	if (untraced->nr > 0)
-		message("%s: %zu %s did not record what they executed, such as process %d, %.60s: a program is not "
-			"traced if it is linked statically, has another user or rights from its file, or still ran when the "
-			"recording ended",
+		/* No event shows whether a child of vfork() has executed a program. */
+		message("%s: %zu %s recorded no program, such as process %d, %.60s: it executed none, or one that is linked "
+			"statically, has another user or rights from its file, or still ran when the recording ended",
 			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
 			shown_name(untraced->first));
 }

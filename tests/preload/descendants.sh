@@ -95,7 +95,7 @@ says_not()
 for how in 'env -i' 'env -u LD_PRELOAD' "env LD_PRELOAD=$scratch/none.so" 'env -i LD_PRELOAD='; do
 	recorded --inherit sh -c "$how ./locks; :"
 	is "locks below $how" 100 "$(events log.trx pthread_mutex_lock)"
-	says_not 'did not record'
+	says_not 'recorded no program'
 	recorded --inherit $how ./locks
 	is "locks of $how" 100 "$(events log.trx pthread_mutex_lock)"
 	recorded $how ./locks
@@ -103,7 +103,9 @@ for how in 'env -i' 'env -u LD_PRELOAD' "env LD_PRELOAD=$scratch/none.so" 'env -
 done
 recorded --inherit sh -c 'env -i TXTRACE_DISABLE=1 ./locks; :'
 is 'locks of a program that is disabled' 0 "$(events log.trx pthread_mutex_lock)"
-says 'did not record what they executed'
+says 'recorded no program'
+recorded --inherit sh -c './missing; :'
+says_not 'not traced'
 recorded --inherit sh -c 'env -i env; :'
 is 'variables that env -i gets' 'LD_PRELOAD TXTRACE_CHILDREN TXTRACE_DIR TXTRACE_PRELOAD' \
 	"$(sed 's/=.*//' record.out | sort | paste -sd' ')"
@@ -111,7 +113,7 @@ is 'variables that env -i gets' 'LD_PRELOAD TXTRACE_CHILDREN TXTRACE_DIR TXTRACE
 # Programs that cannot be traced.
 if ${CC:-cc} -static -pthread locks.c -o static 2>/dev/null; then
 	recorded --inherit sh -c '(exec ./static); ./locks; :'
-	says '1 process did not record what they executed, such as process [0-9]*, ./static'
+	says '1 process recorded no program, such as process [0-9]*, ./static'
 	nr_checks=$((nr_checks + 1))
 	"$tool" report --processes log.trx | grep -q ' exit 0 *\./static (not traced)$' ||
 		complain "the tree does not show ./static: $("$tool" report --processes log.trx)"
