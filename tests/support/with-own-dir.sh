@@ -7,7 +7,8 @@ set -u
 base=/dev/shm
 [ -d "$base" ] && [ -w "$base" ] || base=${TMPDIR:-/tmp}
 TXTRACE_DIR=$(mktemp -d "$base/posixtrace-check.XXXXXX") || exit 99
-export TXTRACE_DIR
+TSAN_OPTIONS="suppressions='$(cd "$(dirname "$0")" && pwd)/tsan.supp'${TSAN_OPTIONS:+ $TSAN_OPTIONS}"
+export TXTRACE_DIR TSAN_OPTIONS
 trap 'rm -rf "$TXTRACE_DIR"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT

@@ -59,7 +59,17 @@ struct data {
 };
 
 static struct account *account;
-static volatile sig_atomic_t is_over;
+static int is_over; /* a signal handler sets it, for all threads */
+
+static bool has_ended(void)
+{
+	return __atomic_load_n(&is_over, __ATOMIC_RELAXED);
+}
+
+static void end_all(void)
+{
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+}
 
 static void must(int error, const char *what)
 {
@@ -111,7 +121,7 @@ static void *run_thread(void *argument)
 {
 	uint32_t thread = (uint32_t)(uintptr_t)argument;
 
-	for (uint64_t i = 0; i < order.count && !is_over; i++) {
+	for (uint64_t i = 0; i < order.count && !has_ended(); i++) {
 		struct data data;
 		size_t length = fill(&data, thread, i);
 
@@ -131,8 +141,8 @@ static void *run_reader(void *argument)
 	size_t length;
 	int unavailable = 0;
 
-	while (!is_over && posix_trace_trygetnext_event(trace, &info, &data, sizeof(data), &length,
-							&unavailable) == 0)
+	while (!has_ended() && posix_trace_trygetnext_event(trace, &info, &data, sizeof(data), &length,
+							    &unavailable) == 0)
 		if (unavailable)
 			usleep(1000);
 		else if (info.posix_event_id == type)
@@ -143,7 +153,7 @@ static void *run_reader(void *argument)
 static void end(int number)
 {
 	(void)number;
-	is_over = 1;
+	end_all();
 }
 
 static void trace_self(void)
@@ -237,7 +247,7 @@ static int record(int argc, char **argv)
 		pthread_join(thread[i], NULL);
 	if (order.signal_number)
 		raise(order.signal_number);
-	is_over = 1;
+	end_all();
 	if (order.reads)
 		pthread_join(reader, NULL);
 	return 0;
