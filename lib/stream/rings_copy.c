@@ -48,10 +48,16 @@ static uint64_t settle_tail(const struct px_view *view, struct px_ring_control *
 	return nr_slots;
 }
 
-/* A slot that is not whole holds no record in the copy. */
-static void leave_out(struct px_slot *slot, uint64_t position)
+/*
+ * A slot that is not whole holds no record in the copy.  If a writer has overtaken the copy there, the copy says that
+ * the slot is lapped, so that the reader of the copy counts and marks the loss.
+ */
+static void leave_out(const struct px_ring *to, const struct px_ring *from, uint64_t position)
 {
-	slot->word = px_word(position, 0, PX_SLOT_VOID);
+	uint64_t index = position & to->mask;
+	bool is_lapped = px_word_ahead_of(px_read_once(&from->slots[index].word), position) > 0;
+
+	to->slots[index].word = px_word(is_lapped ? position + to->mask + 1 : position, 0, PX_SLOT_VOID);
 }
 
 static void copy_slot(const struct px_ring *to, const struct px_ring *from, uint64_t position)
@@ -68,7 +74,7 @@ static void copy_slot(const struct px_ring *to, const struct px_ring *from, uint
 	if (px_ring_unchanged(from, position, word) && px_word_state(word) != PX_SLOT_CLAIMED &&
 	    px_word_state(word) != PX_SLOT_FREE && px_word_ahead_of(word, position) == 0)
 		return;
-	leave_out(slot, position);
+	leave_out(to, from, position);
 }
 
 static void copy_ring(const struct px_ring *to, const struct px_ring *from, uint64_t nr_slots)

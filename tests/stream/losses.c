@@ -2,8 +2,11 @@
 /* The number of lost events that txtrace_get_loss() returns: each event is read or counted, once. */
 #include "support/common.h"
 
+#include <string.h>
+#include <sys/mman.h>
 #include <trace.h>
 #include <trace_ext.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 
@@ -90,6 +93,69 @@ START_TEST(loop_hammered_stream_counts_each_event_once)
 }
 END_TEST
 
+/* Snapshots, while a writer overtakes the copy of the ring. */
+
+static const struct {
+	uint32_t before, during; /* events: recorded before the snapshot begins, and while it copies */
+} overtaken[] = {{3000, 1}, {3000, 100}, {3000, 1000}, {200, 200}, {200, 1000}}; /* the ring has 256 slots */
+
+static int overtaken_row;
+static uint32_t number;
+static unsigned int nr_copied;
+
+static void record(uint32_t nr)
+{
+	while (nr-- > 0) {
+		posix_trace_event(type, &number, sizeof(number));
+		number++;
+	}
+}
+
+static void record_during_copy(void)
+{
+	if (++nr_copied == 10)
+		record(overtaken[overtaken_row].during);
+	else
+		px_test_at_point("rings.copy.copied", record_during_copy);
+}
+
+/* UNREAD-1 LOOP-4 */
+START_TEST(snapshot_that_writers_overtake_counts_and_marks_each_loss)
+{
+	int fd = memfd_create("snapshot", MFD_CLOEXEC);
+	uint64_t nr_read = 0, next = 0;
+	struct px_test_event event;
+	struct txtrace_loss loss;
+	trace_event_id_t found;
+	bool is_marked = false;
+	trace_id_t log;
+
+	overtaken_row = _i;
+	record(overtaken[_i].before);
+	px_test_at_point("rings.copy.copied", record_during_copy);
+	ok(txtrace_snapshot(stream, fd));
+	ok(posix_trace_open(fd, &log));
+	while ((found = px_test_take_recorded(log, &event))) {
+		uint32_t got;
+
+		is_marked |= found == POSIX_TRACE_OVERFLOW;
+		nr_read += found == type || found == POSIX_TRACE_START;
+		if (found != type)
+			continue;
+		memcpy(&got, event.data, sizeof(got));
+		ck_assert(got == next || (got > next && is_marked));
+		is_marked = false;
+		next = got + 1;
+	}
+	ck_assert(next == overtaken[_i].before || overtaken[_i].during > 256);
+	ok(txtrace_get_loss(log, &loss));
+	ck_assert_uint_eq(nr_read + loss.overwritten + loss.dropped + loss.abandoned,
+			  overtaken[_i].before + UINT64_C(1)); /* and START */
+	ok(posix_trace_close(log));
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("losses");
@@ -99,6 +165,8 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, loop_hammered_stream_counts_each_event_once, 0,
 			    PX_ARRAY_SIZE(storms));
+	tcase_add_loop_test(tcase, snapshot_that_writers_overtake_counts_and_marks_each_loss, 0,
+			    PX_ARRAY_SIZE(overtaken));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
