@@ -154,9 +154,10 @@ int px_handle_open(struct px_handle handle, unsigned long *id)
 		if (i >= nr_used)
 			px_store_release(&nr_used, i + 1);
 		entry->handle = handle;
-		entry->serial++;
+		/* px_handle_has_exited() reads both without a lock, also for a stream that had this entry before. */
+		px_write_once(&entry->serial, entry->serial + 1);
+		px_write_once(&entry->has_exited, false);
 		entry->is_open = true;
-		entry->has_exited = false;
 		*id = entry->serial << ENTRY_BITS | i;
 		pthread_mutex_unlock(&entry->mutex);
 		error = 0;
@@ -314,7 +315,7 @@ bool px_handle_has_exited(unsigned long id)
 	struct entry *entry = entry_of(id);
 
 	return px_load_acquire(&entry->has_exited) && is_own(entry) &&
-	       entry->serial == id >> ENTRY_BITS && !pthread_equal(exiting_thread, pthread_self());
+	       px_read_once(&entry->serial) == id >> ENTRY_BITS && !pthread_equal(exiting_thread, pthread_self());
 }
 
 void px_handle_stay_at_exit(unsigned long id)

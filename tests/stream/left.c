@@ -162,7 +162,7 @@ static void expect_account(uint64_t nr_completed, uint64_t nr_left, uint64_t nr_
 	ok(txtrace_get_loss(stream, &loss));
 	nr_known = nr_read + loss.overwritten + loss.dropped + loss.abandoned;
 	ck_assert_uint_ge(nr_known, nr_completed);
-#if PX_HAS_CPURINGS && !defined(__SANITIZE_THREAD__)
+#if PX_HAS_CPURINGS
 	ck_assert_uint_le(nr_known, nr_completed + nr_left);
 #endif
 }
@@ -643,11 +643,7 @@ static void run_coroutines(char *stack, bool is_reversed)
 struct coroutine_stacks {
 	char coroutines[2 * COROUTINE_BYTES];
 	char guard[4096];
-#if defined __SANITIZE_THREAD__
-	char thread[64 * COROUTINE_BYTES]; /* it has large thread-local storage of its own */
-#else
 	char thread[4 * COROUTINE_BYTES];
-#endif
 	bool is_reversed;
 };
 
@@ -769,6 +765,9 @@ int main(void)
 	Suite *suite = suite_create("left");
 	TCase *tcase = tcase_create("timer");
 
+#if defined __SANITIZE_THREAD__
+	skip_program("ThreadSanitizer keeps its own stack of calls, which a jump out of a handler breaks");
+#endif
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, events_after_a_timer_left_many_are_there, 0, PX_ARRAY_SIZE(timers));

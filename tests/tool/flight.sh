@@ -45,9 +45,10 @@ counted -e "$shot"
 "$tool" info "$shot" | grep -q '^complete *yes' || complain 'the last snapshot is not complete'
 "$tool" check "$shot" | grep -q 'shows it correctly' || complain 'TraceX would not show a snapshot'
 
-# A crash at a random moment.  AddressSanitizer would turn SIGSEGV into an exit.
+# A crash at a random moment.  Sanitizers would turn SIGSEGV into an exit.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0
-export ASAN_OPTIONS
+TSAN_OPTIONS="${TSAN_OPTIONS:-} handle_segv=0"
+export ASAN_OPTIONS TSAN_OPTIONS
 for signal in SEGV KILL ABRT; do
 	fly
 	kill -s "$signal" "$pid"
