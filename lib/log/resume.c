@@ -279,7 +279,7 @@ static void load_places(struct px_log *log, const struct px_archive_source *sour
 		log->volume_at = px_archive_frames_volume(source, last - 1);
 		log->next_link = log->volume_at + log->layout.header +
 				 offsetof(struct px_log_header, next_volume);
-		log->volumes[0].frames_end = log->frame;
+		log->volumes[0].frames_end = log->frames_end = log->frame;
 	}
 	if (log->commit.end > 0 && px_log_slot_in_volume(&log->header, log->commit.end) == 0) {
 		px_log_end_volume(log);

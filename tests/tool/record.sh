@@ -490,7 +490,7 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' 'su -s /bin/sh nobody -c'; do
 			$changer true 2>/dev/null || { echo "SKIP: no ${changer%% *}"; continue; }
 			ends 0 "$tool" record --preload --inherit --force -o "$log" -- $changer "$scratch/other_id/env"
-			says '1 process did not record what'
+			says '1 process recorded no program'
 		done
 		ends 0 "$tool" record --preload --inherit --force -o "$log" -- setpriv --no-new-privs sh -c "'$plain' 7; true"
 		has 7 "$log" pthread_mutex_lock
