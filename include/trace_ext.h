@@ -175,7 +175,8 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole
  *
  * nr_missing of struct txtrace_file_info counts the events that could not be read.  Between two events, the library
- * reports them as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the next.
+ * reports them as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the
+ * next.
  *
  * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0,
  * and a newer version of this library wrote the log (txtrace_get_format()).
@@ -275,13 +276,13 @@ int txtrace_get_call(trace_id_t __trid, const struct posix_trace_event_info *__e
 int txtrace_name_object(const void *__object, const char *__name);
 
 /*
- * The controller of a stream with a log calls this to give names to objects that the traced program has not named.
- * From now on, when a call in the log refers to such an object for the first time, the library calls name().  name()
- * stores the name, with a null byte at its end, in at most size bytes at text, and returns 0.  Any other return value means
- * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
- * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
- * use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream
- * of this process with a log.
+ * The controller of a stream with a log calls this to give names to objects that the traced program has not named. From
+ * now on, when a call in the log refers to such an object for the first time, the library calls name().  name() stores
+ * the name, with a null byte at its end, in at most size bytes at text, and returns 0.  Any other return value means
+ * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread that
+ * flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not use
+ * trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream of
+ * this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,

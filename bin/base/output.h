@@ -99,8 +99,8 @@ void text_seconds(struct text *text, int64_t ns, int width);
 void text_use_locale(void);
 
 /*
- * Put a string that is safe for a terminal: replace each character that the user's character set does not have, and each
- * control character, with '?'.  Pad the string with blanks to width.
+ * Put a string that is safe for a terminal: replace each character that the user's character set does not have, and
+ * each control character, with '?'.  Pad the string with blanks to width.
  */
 void text_plain(struct text *text, const char *string, size_t width);
 

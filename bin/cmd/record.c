@@ -218,9 +218,10 @@ static void show_progress(const struct recording *recording)
 }
 
 /*
- * Check often in the first second, so that the tool sees a short-lived program before it ends, and can name its objects.
- * Check less often later, to disturb a long-lived program less. While the dynamic loader works, the library is already mapped, but other modules and the registry are
- * not mapped yet. Only the registry shows whether the program can find this trace.
+ * Check often in the first second, so that the tool sees a short-lived program before it ends, and can name its
+ * objects. Check less often later, to disturb a long-lived program less. While the dynamic loader works, the library is
+ * already mapped, but other modules and the registry are not mapped yet. Only the registry shows whether the program
+ * can find this trace.
  */
 static void inspect(struct recording *recording)
 {

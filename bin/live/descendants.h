@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A traced process and its running descendants.  The tool reads the modules and the shared memory of each of them while
- * it runs, because nobody can read them after its end.  A descendant whose parent has ended is found only if it was found
- * before.
+ * it runs, because nobody can read them after its end.  A descendant whose parent has ended is found only if it was
+ * found before.
  */
 #ifndef TXTRACE_LIVE_DESCENDANTS_H
 #define TXTRACE_LIVE_DESCENDANTS_H

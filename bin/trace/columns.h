@@ -45,8 +45,8 @@ bool data_is_text(const struct event *event);
 #define DATA_FILTERS_BYTES 512 /* a usual size of the text of data_filters() */
 
 /*
- * If the data are the filters of a START or of a FILTER event, write them as text: "filter=none", or the filtered types.
- * Otherwise return false.
+ * If the data are the filters of a START or of a FILTER event, write them as text: "filter=none", or the filtered
+ * types. Otherwise return false.
  */
 bool data_filters(char *text, size_t size, struct source *source, const struct event *event);
 

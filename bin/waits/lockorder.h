@@ -20,9 +20,9 @@
 #define LOCKORDER_CYCLES 64 /* largest number of cycles in the report */
 
 /*
- * An edge counts only if the trace shows how the hold ended: the thread gave the lock back, or still has it at the end of
- * the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the lock back
- * before it wanted the other lock.
+ * An edge counts only if the trace shows how the hold ended: the thread gave the lock back, or still has it at the end
+ * of the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the lock
+ * back before it wanted the other lock.
  *
  * This stands for all edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The
  * times and code addresses are those of the first of these edges.
@@ -69,8 +69,8 @@ void lockorder_add(struct lockorder *order, const struct waiter *thread,
 void lockorder_confirm(struct lockorder *order, const struct hold *hold);
 
 /*
- * The edges of this hold do not count.  Exception: if the thread now waits for the wanted lock and is_waiting_sure is set,
- * that edge counts.
+ * The edges of this hold do not count.  Exception: if the thread now waits for the wanted lock and is_waiting_sure is
+ * set, that edge counts.
  */
 void lockorder_refute(struct lockorder *order, const struct hold *hold, bool is_waiting_sure);
 

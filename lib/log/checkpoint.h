@@ -53,7 +53,8 @@ struct px_checkpoint_log {
 	uint32_t wants_stop; /* the log is full, and must get a last STOP */
 	uint32_t serial; /* serial of the newest object of a call */
 	/*
-	 * Members of struct px_log.  With them, a process that recovers the log stages the same entries as its writer did.
+	 * Members of struct px_log.  With them, a process that recovers the log stages the same entries as its writer
+	 * did.
 	 */
 	uint32_t ran, ran_priority, is_idle;
 	uint32_t ends_stopped; /* a member of struct px_log_cursor; 0 in checkpoints of older versions */

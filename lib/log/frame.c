@@ -20,8 +20,8 @@ uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size)
 }
 
 /*
- * Add a word to a lane.  The empty assembly keeps the lane in a register of its own: with vector instructions, which have
- * no product of 64 bits, the compiler makes this four times as slow.
+ * Add a word to a lane.  The empty assembly keeps the lane in a register of its own: with vector instructions, which
+ * have no product of 64 bits, the compiler makes this four times as slow.
  */
 PX_INLINE uint64_t add_word(uint64_t lane, const unsigned char *from)
 {

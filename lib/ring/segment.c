@@ -130,7 +130,8 @@ bool px_view_is_full(const struct px_view *view)
 
 /*
  * Return the number of used slots above which the reader should read.  A reader of a large ring begins early, because it
- * may have to wait for a CPU while the writers fill the rest.  In a small ring, to begin early would cost too many wakes.
+ * may have to wait for a CPU while the writers fill the rest.  In a small ring, to begin early would cost too many
+ * wakes.
  */
 static uint64_t high_water(uint64_t limit)
 {
@@ -211,8 +212,8 @@ void px_view_auto_stop(const struct px_view *view, uint64_t state)
 }
 
 /*
- * Store the type, which is in the first word, last: readers of the image skip an object with type 0.  A reader that loads
- * the words in another order (memcpy(), cp) can get the type without the whole name.
+ * Store the type, which is in the first word, last: readers of the image skip an object with type 0.  A reader that
+ * loads the words in another order (memcpy(), cp) can get the type without the whole name.
  */
 static void publish_in_image(void *image, uint64_t slot, const struct px_txtb_object *object)
 {

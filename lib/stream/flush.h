@@ -7,10 +7,10 @@
  * run at that time.  One flush at a time owns the log.  Other flushes wait for it (FLOP-8), and posix_trace_clear()
  * waits too (CLEAR-12).
  *
- * A stream with the FLUSH policy has a flush thread.  This thread flushes when a ring is above its high-water mark (px_view_is_high), when the stream has
- * stopped automatically, and when an event has waited for a second.  It blocks all signals (SIG-4).  It ends when the
- * stream ends, or when all threads of the program have ended.  A thread that records events never writes to the file;
- * it only wakes up the flush thread.
+ * A stream with the FLUSH policy has a flush thread.  This thread flushes when a ring is above its high-water mark
+ * (px_view_is_high), when the stream has stopped automatically, and when an event has waited for a second.  It blocks
+ * all signals (SIG-4).  It ends when the stream ends, or when all threads of the program have ended.  A thread that
+ * records events never writes to the file; it only wakes up the flush thread.
  *
  * If a write fails, its events are missing in the log, and tracing continues.  get_status reports the first error
  * (LOGP-8, FLUSH-8).  SIGXFSZ never reaches the application (FLUSH-10).

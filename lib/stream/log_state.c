@@ -18,7 +18,8 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 		return false;
 	/*
 	 * If an automatic STOP is due, the reader must report it directly after the last event.  This event comes after
-	 * the STOP (UFULL-2).  If the stream has dropped events since, OVERFLOW comes before this event, too: it is older.
+	 * the STOP (UFULL-2).  If the stream has dropped events since, OVERFLOW comes before this event, too: it is
+	 * older.
 	 */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (px_state_of(state) == PX_STATE_AUTO_FULL &&

@@ -162,8 +162,8 @@ void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_s
 
 /*
  * Free the slots before the positions of the checkpoint.  Call this when the commit of the checkpoint is in the log.
- * Call this, too, if the write of that commit has failed, because then the events are lost.  This may restart a full stream.  is_empty: true if
- * px_stream_next() has returned PX_NEXT_NONE.
+ * Call this, too, if the write of that commit has failed, because then the events are lost.  This may restart a full
+ * stream.  is_empty: true if px_stream_next() has returned PX_NEXT_NONE.
  */
 void px_stream_release(struct px_stream *stream, const struct px_checkpoint *checkpoint,
 		       bool is_empty);

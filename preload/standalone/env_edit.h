@@ -18,9 +18,9 @@ char **px_env_edit_make(char *const *envp, void *room);
 void px_env_keep(char *const *envp);
 
 /*
- * A program such as `env -i` may execute another one with an environment that lacks this object.
- * px_env_restore_make() copies envp into `room`, which has px_env_restore_size() bytes, and adds the kept variables that
- * envp lacks.  px_env_restore_size() returns 0 if there is nothing to add: envp has this object or TXTRACE_DISABLE, or
+ * A program such as `env -i` may execute another one with an environment that lacks this object. px_env_restore_make()
+ * copies envp into `room`, which has px_env_restore_size() bytes, and adds the kept variables that envp
+ * lacks.  px_env_restore_size() returns 0 if there is nothing to add: envp has this object or TXTRACE_DISABLE, or
  * nothing was kept.  Async-signal-safe, even in a child of vfork().
  */
 size_t px_env_restore_size(char *const *envp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls that wait and that a program makes with syscall(): futex, futex_waitv, io_uring_enter,
- * io_getevents and io_pgetevents.  The C library has no functions for them.  The runtimes of other languages, servers, and
- * locks that a program made itself, use syscall().
+ * System calls that wait and that a program makes with syscall(): futex, futex_waitv, io_uring_enter, io_getevents and
+ * io_pgetevents.  The C library has no functions for them.  The runtimes of other languages, servers, and locks that a
+ * program made itself, use syscall().
  */
 #ifndef PX_PRELOAD_WRAP_FUTEX_H
 #define PX_PRELOAD_WRAP_FUTEX_H

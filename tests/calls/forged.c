@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of calls as no wrapper makes them, in rings as no writer leaves them: a target that wants to do its controller
- * harm by what is translated.  Beside tests/process/hostile.c, which writes anywhere at random: here records are whole, so that
- * they are read, and what they say is nonsense.
+ * Records of calls as no wrapper makes them, in rings as no writer leaves them: a target that wants to do its
+ * controller harm by what is translated.  Beside tests/process/hostile.c, which writes anywhere at random: here records
+ * are whole, so that they are read, and what they say is nonsense.
  *
  * All is made from a seed, the same one each time if PX_SEED has no other, and between calls of the controller.
  */

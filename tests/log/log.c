@@ -323,8 +323,8 @@ START_TEST(log_that_goes_round_many_times_is_always_in_order)
 	contents = read_back(false);
 	ck_assert_uint_eq(contents.last, next - 1);
 	/*
-	 * At least half of its size is in use: for entries, for long data, or for the definitions of many threads.  The log
-	 * overwrites the events of a write together, so the room of one more write may be free.
+	 * At least half of its size is in use: for entries, for long data, or for the definitions of many threads.  The
+	 * log overwrites the events of a write together, so the room of one more write may be free.
 	 */
 	for (uint64_t i = contents.first; i <= contents.last; i++)
 		bytes += world.length(i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread computes and makes short calls on one CPU, while another thread sleeps in turns.  Each knows how long it ran
- * at least and at most.
+ * One thread computes and makes short calls on one CPU, while another thread sleeps in turns.  Each knows how long it
+ * ran at least and at most.
  */
 #include <pthread.h>
 #include <sched.h>

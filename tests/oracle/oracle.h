@@ -73,8 +73,8 @@ void oracle_slept(int64_t asleep_ns, int64_t awake_ns);
 void oracle_worked(int64_t ns);
 
 /*
- * The thread with this name ran for at least and at most so long.  The execution profile gives the time between two events
- * on a CPU to the thread of the first one.
+ * The thread with this name ran for at least and at most so long.  The execution profile gives the time between two
+ * events on a CPU to the thread of the first one.
  */
 void oracle_ran(const char *name, int64_t least_ns, int64_t most_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, and at last signals a
- * condition.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
+ * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, and at last signals
+ * a condition.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls_of [-2] OBJECT GROUP,... PROGRAM [ARGUMENT...]: run the program with the object preloaded, trace it, and print the
- * calls of these groups, thread by thread, in a form that is the same each time: objects and descriptors have
+ * calls_of [-2] OBJECT GROUP,... PROGRAM [ARGUMENT...]: run the program with the object preloaded, trace it, and print
+ * the calls of these groups, thread by thread, in a form that is the same each time: objects and descriptors have
  * letters, in the order in which they come up, threads as self and other, times of waiting as some or none.
  *
  * If a mutex has two owners at once, in the order of the trace, print this on standard error and exit with 1.

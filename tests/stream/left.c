@@ -133,8 +133,8 @@ static void set_timer(long us)
 
 /*
  * With AddressSanitizer, after a jump on the stack of a coroutine, the frames of later calls seem to be poisoned.  The
- * frames of trace points are larger than 1 KiB, so a call that was left can seem to run (frames.h) until the signal frame
- * is overwritten.
+ * frames of trace points are larger than 1 KiB, so a call that was left can seem to run (frames.h) until the signal
+ * frame is overwritten.
  */
 #if defined __SANITIZE_ADDRESS__
 #define CONFUSES_STACKS true

@@ -455,8 +455,8 @@ static unsigned char *copy_file(int fd, uint64_t size)
 }
 
 /*
- * If the writer died, any process may complete the log during the copy.  A copy of parts from before and after that is no
- * log.  So copy until two copies are equal.
+ * If the writer died, any process may complete the log during the copy.  A copy of parts from before and after that is
+ * no log.  So copy until two copies are equal.
  */
 static unsigned char *read_file(int fd, unsigned int flags, uint64_t *size)
 {

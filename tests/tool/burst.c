@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stops the process that started it, calls pthread_mutex_lock() and pthread_mutex_unlock() as often as its argument says,
- * and lets that process go on: so the recorder writes nothing to the log during these calls.  With a second argument, it
- * kills that process instead.
+ * Stops the process that started it, calls pthread_mutex_lock() and pthread_mutex_unlock() as often as its argument
+ * says, and lets that process go on: so the recorder writes nothing to the log during these calls.  With a second
+ * argument, it kills that process instead.
  */
 #include <pthread.h>
 #include <signal.h>

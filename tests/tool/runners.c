@@ -2,8 +2,8 @@
 /*
  * Writes a log for the tests of the tool: runners FILE [EVENTS [LOSE]].  Two threads and a child process write EVENTS
  * events each, of the types "turn", "left" and "right"; now and then a thread goes to another CPU, if there is one.  In
- * between the stream is stopped for a moment.  With LOSE the stream is so small that events are lost, but for those at the
- * beginning, which are flushed.
+ * between the stream is stopped for a moment.  With LOSE the stream is so small that events are lost, but for those at
+ * the beginning, which are flushed.
  */
 #include <fcntl.h>
 #include <pthread.h>
