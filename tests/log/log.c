@@ -1134,7 +1134,7 @@ static void choose_call(uint64_t call)
 /* The first and the last calls of a piece are each of another kind; between them are many of one kind. */
 static void choose_from_piece(const struct piece *piece)
 {
-	const uint64_t edge = is_sanitized() ? 1 : 5, size = piece->end - piece->begin;
+	const uint64_t edge = is_sanitized() ? 1 : 2, size = piece->end - piece->begin;
 
 	for (uint64_t call = piece->begin + 1; call <= piece->end; call++)
 		if (call - piece->begin <= edge || piece->end - call < edge ||

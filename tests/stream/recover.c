@@ -527,7 +527,7 @@ START_TEST(recover_after_death_at_any_write_has_everything)
 
 	script = &scripts[_i];
 	n = count_steps(is_write) + 4;
-	stride = px_test_is_whole() ? 1 : 1 + n / (uint64_t)nr_rounds(1, 30, 10);
+	stride = px_test_is_whole() ? 1 : 1 + n / (uint64_t)nr_rounds(1, 15, 10);
 	for (uint64_t begin = 1; begin <= n; begin += stride) {
 		run_script(is_write, begin + next_random(&random) % stride);
 		if (!progress->is_created)
@@ -547,7 +547,7 @@ START_TEST(recover_after_death_at_any_step_has_everything)
 
 	script = &scripts[_i];
 	n = count_steps(is_any);
-	for (int round = 0; round < nr_rounds(60, 15, 8); round++) {
+	for (int round = 0; round < nr_rounds(60, 8, 8); round++) {
 		run_script(is_any, 1 + next_random(&random) % n);
 		if (!progress->is_created)
 			continue;
@@ -948,7 +948,7 @@ START_TEST(recover_with_random_damage_never_breaks)
 {
 	uint64_t random = test_seed();
 
-	for (int round = 0; round < nr_rounds(120, 30, 20); round++) {
+	for (int round = 0; round < nr_rounds(120, 20, 20); round++) {
 		unsigned int nr_recovered, nr_left;
 		/* Not the name of the controller, which might then be one that lives. */
 		size_t spared = round % 3 ? 0 : sizeof(struct px_checkpoint_content);
