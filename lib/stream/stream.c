@@ -86,8 +86,8 @@ static void mark_late_drops(struct px_stream *stream)
 
 /*
  * Start the stream.  Record START before the change of the state, so that START is the first event of the window
- * (START-7).  If START ends an automatic stop, the marks of START hold the STOP and the gap that the reader must report
- * before START (UFULL-8).
+ * (START-7).  If START ends an automatic stop, or events were lost since the last START, the marks of START hold the
+ * STOP and the gap that the reader must report before START (UFULL-8).
  */
 static void run(struct px_stream *stream, uint64_t state, const struct px_caller *caller)
 {
@@ -95,6 +95,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	const struct px_eventset *filter = px_stream_filter_of(stream, state);
 	uint64_t dropped = px_view_dropped(&stream->view);
 	bool was_full = px_state_of(state) == PX_STATE_AUTO_FULL;
+	bool has_lost = dropped != stream->dropped_started;
 	struct {
 		struct px_eventset filter;
 		struct px_marks marks;
@@ -102,17 +103,18 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	uint32_t flags = px_eventset_has(filter, PX_EVENT_START) ? PX_RECORD_SILENT : 0;
 	size_t length = sizeof(data.filter);
 
-	if (was_full) {
-		settle_writers(
-			&stream->view); /* all events of the previous window are older than START */
+	if (was_full)
+		settle_writers(&stream->view); /* all events of the previous window are older than START */
+	/* A full stream that was stopped by a call may have lost events before the call. */
+	if (was_full || has_lost) {
 		data.marks.stopped = px_auto_stop_due(&stream->view, state);
-		data.marks.gap = dropped != stream->dropped_started ? PX_GAP_ENDS : PX_GAP_NONE;
+		data.marks.gap = has_lost ? PX_GAP_ENDS : PX_GAP_NONE;
 		data.marks.first_dropped = px_stream_first_dropped(stream);
 		flags |= PX_RECORD_MARKS;
 		length += sizeof(data.marks);
 	}
 	stream->dropped_started = dropped;
-	if (was_full || !(flags & PX_RECORD_SILENT))
+	if ((flags & PX_RECORD_MARKS) || !(flags & PX_RECORD_SILENT))
 		px_stream_record(stream, PX_EVENT_START, flags, &data, length, caller,
 				 &stream->start_counter);
 	/*

@@ -505,6 +505,28 @@ END_TEST
 
 /* Stop, start and clear. */
 
+/* UFULL-8 AMB-8: events that a full stream lost before it was stopped by a call; it is read before the next start */
+START_TEST(until_full_loss_before_a_stop_by_call_is_marked_at_the_next_start)
+{
+	fill();
+	trace_next();
+	ok(posix_trace_stop(stream));
+	do
+		px_test_take(stream, &seen);
+	while (seen.info.posix_event_id != POSIX_TRACE_STOP);
+	px_test_expect(stream, 0, &seen);
+	ok(posix_trace_start(stream));
+	expect_made_event(POSIX_TRACE_OVERFLOW);
+	expect_made_event(POSIX_TRACE_RESUME);
+	expect_start();
+	ok(posix_trace_stop(stream));
+	px_test_expect(stream, POSIX_TRACE_STOP, &seen);
+	ok(posix_trace_start(stream)); /* nothing was lost since */
+	expect_start();
+	px_test_expect(stream, 0, &seen);
+}
+END_TEST
+
 /* STOP-1 START-1 SYSEV-4: not full: like any stream */
 START_TEST(until_full_stop_and_start_while_not_full_are_recorded)
 {
@@ -1072,6 +1094,7 @@ static void add_control_tests(Suite *suite)
 {
 	TCase *tcase = add_case(suite, "stop, start, clear");
 
+	tcase_add_test(tcase, until_full_loss_before_a_stop_by_call_is_marked_at_the_next_start);
 	tcase_add_test(tcase, until_full_stop_and_start_while_not_full_are_recorded);
 	tcase_add_test(tcase, until_full_stop_while_full_prevents_the_restart);
 	tcase_add_test(tcase, until_full_stopped_and_read_ignores_events);
