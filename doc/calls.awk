@@ -29,7 +29,8 @@ BEGIN {
 	title["timer"] = "Timers"
 	title["signal"] = "Signals"
 	title["futex"] = "Futexes"
-	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = symbols["io_uring_enter"] = symbols["io_getevents"] = " syscall"
+	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = " syscall"
+	symbols["io_uring_enter"] = symbols["io_getevents"] = " syscall"
 	title["name"] = "Names"
 }
 

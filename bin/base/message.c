@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/output.h"
 
 #define FIRST_NS 1000000000ULL /* a task prints its first progress line after this time */
@@ -69,14 +69,6 @@ void message_error(int error, const char *format, ...)
 	fprintf(stderr, ": %s\n", strerror(error));
 }
 
-static unsigned long long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long long)now.tv_sec * 1000000000ULL + (unsigned long long)now.tv_nsec;
-}
-
 static void look_at_terminal(unsigned long long now)
 {
 	if (line.is_known)
@@ -88,7 +80,7 @@ static void look_at_terminal(unsigned long long now)
 
 void progress(const char *what, unsigned long long done, unsigned long long total)
 {
-	unsigned long long now = now_ns();
+	unsigned long long now = (unsigned long long)clock_now_ns();
 
 	look_at_terminal(now);
 	if (!line.is_terminal || now - line.begin_ns < FIRST_NS || now - line.shown_ns < STEP_NS)
@@ -105,7 +97,7 @@ void progress(const char *what, unsigned long long done, unsigned long long tota
 /* Leave the cursor at the start of the line, so that the output of another program overwrites the text. */
 void progress_text(const char *format, ...)
 {
-	unsigned long long now = now_ns();
+	unsigned long long now = (unsigned long long)clock_now_ns();
 	va_list list;
 	char *text;
 

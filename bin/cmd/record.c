@@ -13,6 +13,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/record_options.h"
@@ -57,17 +58,9 @@ struct recording {
 	unsigned int nr_unread; /* number of processes whose objects have no names */
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 static int64_t since_ns(const struct timespec *begin)
 {
-	return now_ns() - (begin->tv_sec * NS_PER_S + begin->tv_nsec);
+	return clock_now_ns() - (begin->tv_sec * NS_PER_S + begin->tv_nsec);
 }
 
 /* The stream. */
@@ -225,10 +218,10 @@ static void show_progress(const struct recording *recording)
  */
 static void inspect(struct recording *recording)
 {
-	if (now_ns() < recording->check_ns || recording->target.has_registry)
+	if (clock_now_ns() < recording->check_ns || recording->target.has_registry)
 		return;
 	target_inspect(&recording->target, recording->pid);
-	recording->check_ns = now_ns() + recording->check_ms * 1000000LL;
+	recording->check_ns = clock_now_ns() + recording->check_ms * 1000000LL;
 	if (recording->check_ms < LAST_CHECK_MS && (recording->check_ms < EARLY_CHECK_MS || since_ns(&recording->begin) > NS_PER_S))
 		recording->check_ms *= 2;
 }
@@ -278,7 +271,7 @@ static int look_at_processes(struct recording *recording, int wait_ms)
 	int next_ms = -1;
 
 	if (recording->options->control.inherits || recording->was_inspected)
-		next_ms = descendants_look(&recording->descendants, now_ns());
+		next_ms = descendants_look(&recording->descendants);
 	return next_ms > 0 && next_ms < wait_ms ? next_ms : wait_ms;
 }
 

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #define LOOK_NS 10000000      /* time between two looks */
@@ -75,18 +75,10 @@ static void read_modules(struct descendants *descendants, struct descendant *des
 	descendant->step_ns *= 2;
 }
 
-static int64_t clock_now_ns(void)
+int descendants_look(struct descendants *descendants)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-int descendants_look(struct descendants *descendants, int64_t now_ns)
-{
+	int64_t now_ns = clock_now_ns(), took_ns;
 	bool is_read = true;
-	int64_t took_ns;
 
 	if (now_ns < descendants->look_ns)
 		return (int)((descendants->look_ns - now_ns) / NS_PER_MS) + 1;

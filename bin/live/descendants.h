@@ -35,7 +35,7 @@ struct descendants {
  * most a fiftieth of the time: after a long look, the next one is late.  Return the time in milliseconds to the next
  * look, or -1 if there is none.
  */
-int descendants_look(struct descendants *descendants, int64_t now_ns);
+int descendants_look(struct descendants *descendants);
 void descendants_free(struct descendants *descendants);
 
 #endif

@@ -72,9 +72,12 @@ static bool inspect_again(struct process *process)
 
 void namer_inspect(struct namer *namer, pid_t pid)
 {
+	struct process *process;
+
 	pthread_mutex_lock(&namer->mutex);
-	inspect_again(find(namer, pid));
-	shared_memory_read(&find(namer, pid)->memory, pid);
+	process = find(namer, pid);
+	inspect_again(process);
+	shared_memory_read(&process->memory, pid);
 	pthread_mutex_unlock(&namer->mutex);
 }
 

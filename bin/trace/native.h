@@ -29,6 +29,10 @@ enum {
 	NATIVE_USER = 4096 /* user events are from here on */
 };
 
+/* The thread "idle" has this handle in all trace buffers that are made from logs. */
+#define NATIVE_IDLE_HANDLE 0x01FFFFFEu
+#define NATIVE_IDLE_NAME "idle"
+
 enum object_type { /* the numbers are those of ThreadX */
 		   OBJECT_THREAD = 1,
 		   OBJECT_TIMER = 2,

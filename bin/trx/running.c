@@ -382,12 +382,12 @@ static void finish(struct running *running, unsigned int cpu)
 static void find_idle(struct running *running)
 {
 	struct trx_objects *trx_objects = running->trx_objects;
-	uint64_t known = map_find(&trx_objects->by_handle, RUNNING_IDLE_HANDLE);
+	uint64_t known = map_find(&trx_objects->by_handle, NATIVE_IDLE_HANDLE);
 
-	if (known && strcmp(trx_objects->object[known - 1].name, RUNNING_IDLE_NAME) == 0)
-		running->idle = RUNNING_IDLE_HANDLE;
+	if (known && strcmp(trx_objects->object[known - 1].name, NATIVE_IDLE_NAME) == 0)
+		running->idle = NATIVE_IDLE_HANDLE;
 	else
-		running->idle = trx_objects_add(trx_objects, 0, RUNNING_IDLE_HANDLE, OBJECT_THREAD, RUNNING_IDLE_NAME);
+		running->idle = trx_objects_add(trx_objects, 0, NATIVE_IDLE_HANDLE, OBJECT_THREAD, NATIVE_IDLE_NAME);
 	thread_of(running, running->idle);
 }
 

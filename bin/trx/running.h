@@ -34,10 +34,6 @@
 #include "trx/objects.h"
 #include "trx/sort.h"
 
-/* The thread "idle" has this handle in all trace buffers that are made from logs. */
-#define RUNNING_IDLE_HANDLE 0x01FFFFFEu
-#define RUNNING_IDLE_NAME "idle"
-
 /*
  * Put all events of `from`, with the additions, into `to`, which is empty.  If per_core is true, the additions are for
  * files of one CPU, otherwise for a file of all CPUs.  The function may register the thread "idle".  Read errors are in

@@ -11,7 +11,6 @@
 #include "trace/calltable.h"
 #include "trace/native.h"
 #include "trace/states.h"
-#include "trx/running.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
 #include "waits/wait_objects.h"
@@ -229,13 +228,13 @@ static void set_waker(struct waits *waits, const struct event *event, struct wai
 }
 
 /*
- * In a trace buffer that is made from a log, the context of a RESUME may be the thread "idle" (trx/running.h).  Then it
+ * In a trace buffer that is made from a log, the context of a RESUME may be the thread "idle" (NATIVE_IDLE_HANDLE).  Then it
  * is not known which thread ended the wait.
  */
 static bool is_idle(struct waits *waits, unsigned int context)
 {
-	return context == RUNNING_IDLE_HANDLE &&
-	       strcmp(wait_objects_thread(waits, context)->name, RUNNING_IDLE_NAME) == 0;
+	return context == NATIVE_IDLE_HANDLE &&
+	       strcmp(wait_objects_thread(waits, context)->name, NATIVE_IDLE_NAME) == 0;
 }
 
 static void end_wait(struct waits *waits, const struct event *event)

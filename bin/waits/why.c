@@ -95,6 +95,7 @@ static void print_longest(const struct why_words *to, const struct why_choice *c
 }
 
 /* The second pass. */
+
 /* Add the reasons that only the events show. */
 static void add_doubts(struct why_chain *why)
 {

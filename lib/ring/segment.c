@@ -8,7 +8,7 @@
 
 /* Slots that user events may not use: room for START with its marks, FILTER, FLUSH_START and FLUSH_STOP. */
 #define CONTROL_SLOTS (px_record_slots(PX_SYSTEM_EVENT_BYTES) + 16)
-#define HIGH_WATER_LEAST 8192
+#define HIGH_WATER_LEAST 8192 /* slots */
 
 bool px_geometry_init(struct px_geometry *geometry, uint64_t min_bytes, uint64_t max_data,
 		      uint32_t nr_rings)

@@ -105,7 +105,7 @@ PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
 }
 
-/* Return true if these are words of one run: an automatic stop may be between them, but no START, stop by call or clear. */
+/* Return true if there was no START, no stop by a call and no clear between these words. */
 PX_INLINE bool px_state_is_same_run(uint64_t a, uint64_t b)
 {
 	return (a ^ b) >> PX_STATE_WINDOW_BIT == 0;

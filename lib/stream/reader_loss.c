@@ -52,6 +52,7 @@ void px_reader_mark_loss(struct px_reader *reader, uint64_t counter)
 	reader->has_late = true;
 }
 
+/* Take the marks of a ring. */
 static void take_marks(struct px_reader *reader, const struct px_ring *ring)
 {
 	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {

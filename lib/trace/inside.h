@@ -11,8 +11,7 @@
  *
  * A process with many short streams needs the address space of ended streams again.  But a trace point takes no lock,
  * so another thread may use a view at the moment when the process detaches it.  That thread may be preempted there, or
- * stopped, for any time.  To free a view, a thread does this
- * (views.h):
+ * stopped, for any time.  To free a view, a thread does this (views.h):
  *
  *	1. take the view out of the table of the process, so that no thread finds it any more;
  *	2. make all threads pass a barrier (membarrier(2));
