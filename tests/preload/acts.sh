@@ -25,20 +25,13 @@ scenes=$here/tests/preload/scenes
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
 [ -e "$object" ] || { echo "skipped: there is no $object"; exit 77; }
 [ "${PX_SANITIZED:-no}" = no ] || { echo 'skipped: sanitizers stand in front of the C library themselves'; exit 77; }
-scratch=$(mktemp -d) || exit 99
+. "$srcdir/tests/support/complain.sh"
 TXTRACE_DIR=$(mktemp -d /dev/shm/posixtrace-check.XXXXXX) || TXTRACE_DIR=$scratch/streams
 [ -d "$TXTRACE_DIR" ] || mkdir -m 700 "$TXTRACE_DIR"
 export TXTRACE_DIR
 trap 'rm -rf "$scratch" "$TXTRACE_DIR"' EXIT
 cd "$scratch" || exit 99
 nr_checks=0
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
 
 run()
 {

@@ -19,18 +19,10 @@ if [ -n "${PX_SANITIZED:-}" ]; then
 	exit 77
 fi
 [ -r "$object" ] || { echo "FAIL: there is no $object"; exit 99; }
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+. "$srcdir/tests/support/complain.sh"
 TXTRACE_DIR=$scratch/shm
 export TXTRACE_DIR
 nr_checks=0
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
 
 # same NAME: $scratch/NAME is what the program says without the object
 same()

@@ -37,16 +37,8 @@ case $tool in /*) ;; *) tool=$(pwd)/$tool ;; esac
 mktrx=${MKTRX:-$(dirname "$tool")/../tests/tool/mktrx}
 [ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
 golden_dir=$top/tests/tool/golden
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
+. "$srcdir/tests/support/complain.sh"
 nr_checks=0
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
 
 golden()
 {

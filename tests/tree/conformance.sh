@@ -24,23 +24,7 @@ TIMED:11 TRIDOPEN:8 TRY:5 TYPELIST:7 TYPEREW:2 UFULL:12 UNREAD:3 WITHLOG:12
 '
 
 [ -r "$document" ] || { echo "FAIL: doc/conformance.md is missing"; exit 1; }
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-# complain_each TEXT: once for every line of standard input
-complain_each()
-{
-	while read -r item; do
-		complain "$item $1"
-	done
-}
+. "$srcdir/tests/support/complain.sh"
 
 for group in $groups; do
 	seq -f "${group%:*}-%.0f" "${group#*:}"

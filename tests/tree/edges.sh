@@ -10,26 +10,9 @@ set -u
 srcdir=${srcdir:-.}
 LC_ALL=C
 export LC_ALL
+. "$srcdir/tests/support/complain.sh"
 cd "$srcdir/lib" || exit 99
 [ -e ring/ring.h ] || { echo 'FAIL: lib/ring/ring.h, which lists the edges, is missing'; exit 1; }
-
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-# complain_each TEXT: once for every line of standard input
-complain_each()
-{
-	while read -r item; do
-		complain "$item $1"
-	done
-}
 
 name='[A-Za-z][A-Za-z0-9_.-]*'
 

@@ -13,23 +13,7 @@ man=$srcdir/doc/man
 made=doc/man/txtrace-calls.7 # in the build directory
 [ ! -e "$man/txtrace-calls.7" ] || made=
 
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-# complain_each TEXT: once for every line of standard input
-complain_each()
-{
-	while read -r item; do
-		complain "$item $1"
-	done
-}
+. "$srcdir/tests/support/complain.sh"
 
 # compile NAME: $scratch/unit.c, which comes from there
 compile()

@@ -18,15 +18,7 @@ lib/log format sink settle
 lib/log format archive_source archive_txtb archive_log archive
 '
 
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=1
-}
+. "$srcdir/tests/support/complain.sh"
 
 # object_of FOLDER MODULE: the object file of the library, which libtool puts into one of two places
 object_of()
@@ -86,4 +78,4 @@ check()
 for folder in $(echo "$orders" | awk 'NF { print $1 }' | sort -u); do
 	check "$folder"
 done
-exit $failed
+[ "$failed" -eq 0 ]

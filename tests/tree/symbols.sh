@@ -21,23 +21,7 @@ skip()
 [ -e "$library" ] || skip 'no shared library was built'
 command -v "$READELF" >/dev/null || skip 'readelf is missing'
 
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
-
-# complain_each TEXT: once for every line of standard input
-complain_each()
-{
-	while read -r item; do
-		complain "$item $1"
-	done
-}
+. "$srcdir/tests/support/complain.sh"
 
 # Absolute symbols are the version nodes.
 # shellcheck disable=SC2086  # NM holds options

@@ -12,15 +12,7 @@ table=$srcdir/lib/txtb/txtb-events.def
 known=$srcdir/tests/data/txtb-events.csv
 
 [ -r "$table" ] || { echo 'FAIL: lib/txtb/txtb-events.def is missing'; exit 1; }
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-complain()
-{
-	echo "FAIL: $*"
-	failed=$((failed + 1))
-}
+. "$srcdir/tests/support/complain.sh"
 
 # A row may go on in the next line; written like one of the other table.
 awk '
