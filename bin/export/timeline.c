@@ -112,7 +112,7 @@ static struct track *begin_hold(struct timeline *timeline, const struct hold *ho
 
 /*
  * At first it is not known whether a semaphore is a lock.  Then add no slice.  If the semaphore turns out to be a lock,
- * take_given() adds the slice later.
+ * take_given() adds the slice later.  The slice is already there if take_learned() began it.
  */
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 {
@@ -127,7 +127,8 @@ static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 		flow = thread->flow;
 		thread->flow = 0;
 	}
-	begin_hold(timeline, hold, hold->since_ns, true, flow);
+	if (!lane_of(timeline, hold))
+		begin_hold(timeline, hold, hold->since_ns, true, flow);
 }
 
 static void take_learned(void *arg, const struct hold *hold, int64_t at_ns)

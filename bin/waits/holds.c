@@ -76,6 +76,27 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 }
 
 /*
+ * In a log, an event of another thread can name an owner before the owner itself records that it took the lock.  Then
+ * the event of the owner belongs to the hold that is known since the other event.
+ */
+static bool is_unrecorded(const struct hold *hold, const struct event *event)
+{
+	return hold->since_ns == LONG_AGO && event->is_call;
+}
+
+/* The event of the thread itself shows that it took the object. */
+static void confirm_taken(struct waits *waits, struct hold *hold, const struct event *event,
+			  bool has_waited)
+{
+	hold->address = event->address;
+	hold->counts = waits->counts;
+	hold->priority = hold->thread->priority;
+	holder_watch_taken(hold, event->time_ns);
+	if (waits->listener->taken)
+		waits->listener->taken(waits->listener->arg, hold, has_waited);
+}
+
+/*
  * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
  * lost, or a process that is not traced unlocked it.
  */
@@ -85,13 +106,10 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
 	object->is_tracked = true;
-	/*
-	 * In a log, an event of another thread can name this owner before the owner itself records that it took the
-	 * lock.
-	 */
-	if (hold && hold->since_ns == LONG_AGO && event->is_call) {
-		drop(waits, hold);
-		hold = NULL;
+	if (hold && is_unrecorded(hold, event)) {
+		hold->since_ns = hold->learned_ns;
+		confirm_taken(waits, hold, event, has_waited);
+		return;
 	}
 	if (hold) {
 		hold->depth++;
@@ -104,13 +122,8 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	}
 	hold = add_hold(thread, object);
 	hold->since_ns = event->time_ns;
-	hold->address = event->address;
 	hold->is_shared = is_shared;
-	hold->counts = waits->counts;
-	hold->priority = thread->priority;
-	holder_watch_taken(hold, event->time_ns);
-	if (waits->listener->taken)
-		waits->listener->taken(waits->listener->arg, hold, has_waited);
+	confirm_taken(waits, hold, event, has_waited);
 }
 
 /*
@@ -131,6 +144,7 @@ static void learn_holder(struct waits *waits, const struct event *event, struct 
 	holds_drop_all(waits, object);
 	hold = add_hold(thread, object);
 	hold->depth = depth > 0 ? depth : 1;
+	hold->learned_ns = event->time_ns;
 	hold->priority = thread->priority;
 	if (waits->listener->learned)
 		waits->listener->learned(waits->listener->arg, hold, event->time_ns);
@@ -144,12 +158,12 @@ static void want(struct waits *waits, const struct waiter *thread, const struct 
 					event->address);
 }
 
-void holds_drop_stale(struct waits *waits, const struct waiter *thread,
+void holds_drop_stale(struct waits *waits, const struct event *event, const struct waiter *thread,
 		      const struct awaited *object)
 {
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
-	if (hold)
+	if (hold && !is_unrecorded(hold, event))
 		drop(waits, hold);
 }
 
@@ -174,7 +188,7 @@ void holds_get_mutex(struct waits *waits, const struct event *event, struct wait
 	if (can_wait)
 		want(waits, thread, object, event);
 	if (event->is_call && !is_begin && owner == 0 && holds_was_got(event))
-		holds_drop_stale(waits, thread, object);
+		holds_drop_stale(waits, event, thread, object);
 	if (event->is_call ? !is_begin && holds_was_got(event) : owner == 0 || owner == thread->context)
 		holds_take(waits, thread, object, event, false, false);
 }

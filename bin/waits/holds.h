@@ -19,7 +19,7 @@ void holds_drop_all(struct waits *waits, struct awaited *object);
  * A thread takes a mutex that no thread held.  If the model shows that this thread holds it, the event of the unlock is
  * missing: that hold has ended, but no event shows when.
  */
-void holds_drop_stale(struct waits *waits, const struct waiter *thread,
+void holds_drop_stale(struct waits *waits, const struct event *event, const struct waiter *thread,
 		      const struct awaited *object);
 
 /* The trace has a gap: from now on, the holders of the object are doubtful. */

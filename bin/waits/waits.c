@@ -266,7 +266,7 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 	object = wait_objects_object(waits, event->call.object, event->name);
 	if (service ==
 	    NATIVE_MUTEX_GET) /* a thread that holds a mutex does not wait before it takes it again */
-		holds_drop_stale(waits, thread, object);
+		holds_drop_stale(waits, event, thread, object);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
 		holds_take(waits, thread, object, event, holds_is_shared(event), true);
 }

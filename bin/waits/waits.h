@@ -72,7 +72,8 @@ struct wait {
 struct hold {
 	struct waiter *thread;
 	struct awaited *object;
-	int64_t since_ns; /* LONG_AGO if the hold began before the trace */
+	int64_t since_ns;   /* LONG_AGO if no event shows that the thread took the object */
+	int64_t learned_ns; /* if since_ns is LONG_AGO: the time of the first event that shows the hold */
 	uintptr_t address;
 	unsigned int depth; /* number of nested acquisitions */
 	int priority;	    /* priority of the thread in the event that first shows the hold */
@@ -150,7 +151,10 @@ struct waits_listener {
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
 		       int64_t at_ns, uintptr_t address);
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
-	/* An event shows that the thread already held the object before the trace began. */
+	/*
+	 * An event shows that the thread already holds the object.  It took the object before the trace began, or
+	 * taken() follows for this hold, because the thread records later that it took the object.
+	 */
 	void (*learned)(void *arg, const struct hold *hold, int64_t at_ns);
 	/* A hold has ended, or the trace has ended during the hold. */
 	void (*given)(void *arg, const struct hold *hold, int64_t at_ns);

@@ -57,7 +57,7 @@ record again "$build/tests/tool/mixture" "$corpus/again.account"
 record counted --aggregate "$build/tests/tool/tight" exit
 record looped --stream-policy loop --size 4k "$build/tests/tool/mixture" out
 record family --children=yes sh -c "'$build/tests/tool/mixture' one; '$build/tests/tool/mixture' two"
-for scenario in deadlock handover c11 lost_wakeup convoy; do
+for scenario in deadlock handover c11 lost_wakeup convoy foretold; do
 	program=$build/tests/preload/scenarios/$scenario
 	"$tool" record --preload --quiet -o "$corpus/$scenario.trx" "$program" >out 2>err
 	[ -s "$corpus/$scenario.trx" ] || complain "$scenario: $(cat err)"
