@@ -8,11 +8,17 @@
  * So if a signal handler may call the real function, it may also call the wrapper.  An exception or a cancellation may
  * unwind the stack through a wrapper, because the frame of a wrapper has nothing to clean up.
  *
- *	PX_WRAP int sem_post(sem_t *sem)
+ *	PX_WRAP int sem_trywait(sem_t *sem)
  *	{
  *		if (PX_NOT_TRACED(sem))
- *			return px_real.sem_post(sem);
- *		return traced_post(PX_SITE(sem_post, sem_post), sem);
+ *			return px_real.sem_trywait(sem);
+ *		site = PX_SITE(sem_trywait, sem_trywait);
+ *		sample = px_hook_begin();
+ *		value = value_of(sem);
+ *		result = PX_REAL(&sample, px_real.sem_trywait(sem));
+ *		px_hook_record(site, PX_RECORD_WHOLE, sem, value, 0, result ? errno : 0);
+ *		px_hook_end(&sample, site.wrapper);
+ *		return result;
  *	}
  *
  * While the process is not traced, the wrapper costs two loads, a branch and a jump.  A constructor of the program may

@@ -41,7 +41,6 @@ struct options {
 struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
-	uint64_t nr_pids;
 	uint64_t gaps;
 };
 

@@ -2,6 +2,7 @@
 #include "cmd/record_options.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
@@ -113,13 +114,22 @@ static bool settle_preload(struct record_options *options)
 
 static bool choose_policy(const char *option, const int policies[], const char *word, int *policy)
 {
+	char names[64] = "";
+
 	for (int i = 0; policies[i]; i++) {
-		if (strcmp(word, policy_name(policies[i])) != 0)
-			continue;
-		*policy = policies[i];
-		return true;
+		size_t length = strlen(names);
+
+		if (strcmp(word, policy_name(policies[i])) == 0) {
+			*policy = policies[i];
+			return true;
+		}
+		snprintf(names + length, sizeof(names) - length, "%s%s",
+			 i == 0		  ? "" :
+			 policies[i + 1] ? ", " :
+					   " or ",
+			 policy_name(policies[i]));
 	}
-	message("%s does not take %s; see txtrace record --help", option, word);
+	message("%s takes %s, not %s", option, names, word);
 	return false;
 }
 

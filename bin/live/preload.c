@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "live/target.h"
+#include "trace/calltable.h"
 
 #define SCRIPTS_MAX 5 /* Linux allows at most this number of nested interpreters */
 #define LINE_BYTES 256
@@ -230,16 +231,8 @@ const char *preload_match(const struct preload_program *program)
 
 static bool is_group(const char *word, size_t length)
 {
-	static const char *const groups[] = {
-#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
-#group,
-#include "../lib/event/calls.def"
-		"all"};
-
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (strlen(groups[i]) == length && strncmp(groups[i], word, length) == 0)
-			return true;
-	return false;
+	return calltable_is_group(word, length) ||
+	       (length == strlen("all") && strncmp(word, "all", length) == 0);
 }
 
 static bool check_events(const char *events)

@@ -2,12 +2,11 @@
 #include "trace/calltable.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 static const struct call_row rows[] = {
 #define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
-	{#name, LAYOUT_##layout, native, fields},
+	{#name, #group, LAYOUT_##layout, native, fields},
 #include "../lib/event/calls.def"
 };
 
@@ -24,6 +23,14 @@ const struct call_row *calltable_find(const char *name)
 const struct call_row *calltable_row(unsigned int number)
 {
 	return number < NR_ROWS ? &rows[number] : NULL;
+}
+
+bool calltable_is_group(const char *word, size_t length)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		if (strlen(rows[i].group) == length && strncmp(rows[i].group, word, length) == 0)
+			return true;
+	return false;
 }
 
 bool calltable_has_field(const char *name)

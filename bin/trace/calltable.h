@@ -4,6 +4,7 @@
 #define TXTRACE_TRACE_CALLTABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The layout of the first LAYOUT_BYTES of the data of a call; lib/event/calls.def describes it. */
 enum call_layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
@@ -11,7 +12,7 @@ enum call_layout { LAYOUT_OBJECT, LAYOUT_FD, LAYOUT_WORDS };
 #define LAYOUT_BYTES 16 /* each call has at least this number of bytes of data */
 
 struct call_row {
-	const char *name;
+	const char *name, *group;
 	enum call_layout layout;
 	unsigned int native; /* ThreadX's id of the call, or 0 if ThreadX has no such call */
 	const char *fields;
@@ -24,6 +25,9 @@ const struct call_row *calltable_find(const char *name);
 
 /* Return the call with this number (enum px_call in lib/event/calls.h), or NULL. */
 const struct call_row *calltable_row(unsigned int number);
+
+/* Return true if the word, of this length, is a group of calls. */
+bool calltable_is_group(const char *word, size_t length);
 
 /* Return true if any call has a field with this name. */
 bool calltable_has_field(const char *name);

@@ -9,7 +9,7 @@
 #include "trace/source.h"
 
 /*
- * A log of posixtrace 0.1 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  If
+ * A log of version 2 has 1,020 object slots in each volume, 895 of them for threads and objects of calls.  If
  * there are more threads, their events have no thread.  A file of several volumes repeats objects.  So the file may
  * have more objects, although no volume was full.  Later logs have another number of slots, and they contain every
  * thread.

@@ -6,25 +6,15 @@
 
 #include "base/files.h"
 #include "base/memory.h"
+#include "trace/calltable.h"
 #include "trace/elffile.h"
 
 /* The wrappers of the preloaded object, with the group of each call. */
 
-enum {
-#define PX_CALL(name, ...) CALL_##name,
-#include "../lib/event/calls.def"
-};
-
-static const char *const groups[] = {
-#define PX_CALL(name, group, ...) [CALL_##name] = #group,
-#include "../lib/event/calls.def"
-};
-
 static const struct {
 	const char *symbol, *call;
-	int number;
 } wrappers[] = {
-#define PX_WRAPPER(symbol, call) {#symbol, #call, CALL_##call},
+#define PX_WRAPPER(symbol, call) {#symbol, #call},
 #include "../preload/wrappers.def"
 };
 
@@ -44,7 +34,7 @@ bool wrapper_is_lock(const char *symbol)
 
 struct wrapper wrapper_get(size_t i)
 {
-	const char *group = groups[wrappers[i].number];
+	const char *group = calltable_find(wrappers[i].call)->group;
 	const char *symbol = wrappers[i].symbol;
 
 	return (struct wrapper){

@@ -43,7 +43,7 @@ bool blocked_parse_sort(const char *word, enum blocked_sort *order)
 			return true;
 		}
 	}
-	message("--sort is total, waits, p50, p99, max or name, not %s", word);
+	message("--sort takes total, waits, p50, p99, max or name, not %s", word);
 	return false;
 }
 

@@ -68,7 +68,7 @@ bool locks_parse_sort(const char *word, enum locks_sort *order)
 			return true;
 		}
 	}
-	message("--sort is held, taken, contended, max, waiters or name, not %s", word);
+	message("--sort takes held, taken, contended, max, waiters or name, not %s", word);
 	return false;
 }
 
@@ -422,8 +422,8 @@ static void print_locks(const struct locks *locks, struct lock *const *list, siz
 	table_end(table);
 	if (locks->waits.nr_counted > 0)
 		table_note(table,
-			   "  %" PRIu64 " calls were counted and not recorded: how long and by whom their locks were held is "
-			   "not known",
+			   "  %" PRIu64 " calls were counted and not recorded: how long their locks were held, and by which "
+			   "threads, is not known",
 			   locks->waits.nr_counted);
 }
 

@@ -126,7 +126,7 @@ struct awaited {
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
 	bool is_ordered; /* the object is part of the lock order */
-	uint64_t nr_counted; /* calls with this object that were counted: who held it then is unknown */
+	uint64_t nr_counted; /* calls with this object that were counted: which thread held it then is unknown */
 	bool is_signal;	 /* a semaphore that a thread posted, but had not taken */
 	size_t index;
 	struct awaited *next;

@@ -7,11 +7,14 @@
  *	log.c		begins and writes a log
  *	finish.c	ends a log, and cuts the unused parts of its file
  *	stage.c		stages events: lays out their entries in memory
+ *	usual.c		the same for the usual event, which has one entry
  *	write.c		writes the staged entries to the file
  *	tail.c		writes what follows the last volume: modules, wrapper statistics, names
  *	commit.c	writes the commit and its checkpoint
+ *	titles.c	the titles of processes
  *	contexts.c	the objects that entries name, and their object slots
  *	volume.c	the volume in memory
+ *	cache.c		the page cache of the file
  *	descriptor.c	the file descriptor, and writing to it
  *
  * `staged` is the state that the log will have after the next write.  `written` is the state in the file.  After a

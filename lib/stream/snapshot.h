@@ -36,7 +36,7 @@ int px_snapshot_write(const struct px_snapshot *snapshot);
 
 /*
  * Write a snapshot of the stream in this slot of our user's registry, if it still has this generation.  Return the same
- * errors, and also those of px_segment_attach().
+ * errors, and also those of px_registry_attach().
  */
 int px_snapshot_write_slot(uint32_t index, uint32_t generation, int fd);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Record an event in the cases that px_emit_at_once() does not handle: a shared ring, more than one
- * slot, a slot that another thread holds, or a state that changes.
+ * Record an event in the cases that px_emit_at_once() does not handle: a shared ring, more
+ * than PX_CPURING_FEW slots, a slot that another thread holds, or a state that changes.
  */
 #include "config.h"
 

@@ -8,7 +8,7 @@ LC_ALL=C
 export LC_ALL
 directory=$(cd -- "$(dirname -- "$0")" && pwd) || exit 99
 spin=${SPIN:-spin}
-command -v "$spin" >/dev/null || { echo "spin is missing (Debian: apt-get install spin)"; exit 77; }
+command -v "$spin" >/dev/null || { echo "SKIP: spin is missing (Debian: apt-get install spin)"; exit 77; }
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 129' HUP

@@ -118,7 +118,7 @@ if ${CC:-cc} -static -pthread locks.c -o static 2>/dev/null; then
 	"$tool" report --processes log.trx | grep -q ' exit 0 *\./static (not traced)$' ||
 		complain "the tree does not show ./static: $("$tool" report --processes log.trx)"
 else
-	echo 'SKIP: no static programs can be linked'
+	echo 'SKIP a static program: there is no static C library'
 fi
 
 # Without --inherit, also a child of vfork() is one that could be traced.

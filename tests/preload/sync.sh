@@ -15,7 +15,7 @@ export LC_ALL
 unset LD_PRELOAD
 
 if [ -n "${PX_SANITIZED:-}" ]; then
-	echo "SKIP: a sanitizer's runtime has to be loaded ahead of everything else"
+	echo "SKIP: a sanitizer must be loaded first"
 	exit 77
 fi
 [ -r "$object" ] || { echo "FAIL: there is no $object"; exit 99; }

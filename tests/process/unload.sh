@@ -11,11 +11,11 @@ tool=${TXTRACE:-bin/txtrace}
 
 skip()
 {
-	echo "skipped: $*"
+	echo "SKIP: $*"
 	exit 77
 }
 
-[ "${PX_SANITIZED:-no}" = no ] || skip 'a sanitizer has to be there from the beginning'
+[ "${PX_SANITIZED:-no}" = no ] || skip 'a sanitizer must be loaded first'
 [ -e "$library" ] || skip 'no shared library was built'
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
 

@@ -4,7 +4,7 @@
 # each other test, the end of the log of each that failed; then all that failed once more, since the end
 # of a long output may be all that is kept of it; and the totals alone on the last line.
 # A suite counts as many tests as it checked, a script counts as one. A test of a suite that printed
-# "SKIP name: reason" counts as skipped. The parts that a script skipped are printed after its line.
+# "SKIP name: reason" counts as skipped, and so does each part of a script that the script says it skipped.
 set -u
 
 passed=0
@@ -13,8 +13,7 @@ skipped=0
 failed_logs=
 
 # The checks of a suite that failed; or, for a script or a suite that was killed, the failures that it prints and the
-# end
-# of its log.
+# end of its log.
 print_failure()
 {
 	echo "${1%.log}:"
@@ -78,12 +77,13 @@ for log in "$@"; do
 		if [ "$suite" = no ]; then
 			passed=$((passed + 1))
 			echo "PASS: $name"
-			grep -a '^SKIP [^:]*: ' "$log" | sed 's/^/    /'
+			skipped=$((skipped + $(grep -ac '^SKIP[ :]' "$log")))
+			grep -a '^SKIP[ :]' "$log" | sed 's/^/    /'
 		fi
 		;;
 	SKIP)
 		skipped=$((skipped + 1))
-		echo "SKIP: $name: $(grep -av '^SKIP ' "$log" | grep -a . | tail -n 1)"
+		echo "SKIP: $name: $(grep -av '^SKIP tests/' "$log" | grep -a . | tail -n 1 | sed 's/^SKIP:* //')"
 		;;
 	'')
 		failed=$((failed + 1))

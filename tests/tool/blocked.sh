@@ -11,7 +11,7 @@ bad_files blocked
 fails 2 'takes one file' blocked
 fails 2 'takes one file' blocked a b
 fails 2 '--format takes text, json or csv' blocked --format jsonl "$scratch/empty"
-fails 2 '--sort is' blocked --sort size "$scratch/empty"
+fails 2 '--sort takes' blocked --sort size "$scratch/empty"
 fails 2 '--by takes' blocked --by mutex "$scratch/empty"
 fails 2 '--by takes object, thread or site' blocked --by place "$scratch/empty"
 fails 2 'a ) is missing' blocked -f '(event:a' "$scratch/empty"

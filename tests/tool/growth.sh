@@ -19,7 +19,7 @@ fails 125 '--flight-recorder takes no options' record --flight-recorder 1M --siz
 nr_cpus=$(getconf _NPROCESSORS_CONF)
 mib=$(($(sed -n 's/^MemAvailable: *\([0-9]*\).*/\1/p' /proc/meminfo) / 1024))
 if [ "$nr_cpus" -gt 16 ] || [ $((mib / 8 / (nr_cpus + 1))) -lt 22 ]; then
-	echo 'SKIP: there is not enough memory for rings that grow'
+	echo 'SKIP rings that grow: there is not enough memory'
 	finish
 	exit
 fi
@@ -39,7 +39,7 @@ grep -q 'lacks [0-9]* events, .* --size auto ' said || complain "no remedy is na
 burst --size=auto
 if ! grep -q 'none lost' said; then
 	case $(uname -r) in
-	[0-4].* | 5.[0-9].* | 5.1[0-3].*) echo 'SKIP: this kernel cannot populate memory' ;;
+	[0-4].* | 5.[0-9].* | 5.1[0-3].*) echo 'SKIP rings that grow: this kernel cannot populate memory' ;;
 	*) complain "rings do not grow: $(cat said)" ;;
 	esac
 else

@@ -163,7 +163,7 @@ counted()
 own_preload()
 {
 	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
-		echo 'SKIP preloaded programs: the object was not built, or a sanitizer has to be loaded first'
+		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
 		return 1
 	fi
 	cat >"$scratch/plain.c" <<'END'

@@ -8,7 +8,7 @@ bad_files locks
 fails 2 'takes one file' locks
 fails 2 'takes one file' locks a b
 fails 2 '--format takes text, json or csv' locks --format jsonl "$scratch/empty"
-fails 2 '--sort is' locks --sort total "$scratch/empty"
+fails 2 '--sort takes' locks --sort total "$scratch/empty"
 
 waits_make
 cd "$scratch" || exit 99

@@ -37,7 +37,7 @@ if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf log.trx 2
 	nr_checks=$((nr_checks + 1))
 	babeltrace2 --clock-seconds ctf >shown/ctf 2>err || complain "babeltrace2: $(cat err)"
 else
-	echo 'SKIP: the waits in CTF (babeltrace2 is missing)'
+	echo 'SKIP the waits in CTF: babeltrace2 is missing'
 fi
 if [ -x "$check" ] && "$tool" export --to perfetto -o log.pf log.trx 2>err; then
 	nr_checks=$((nr_checks + 1))

@@ -67,8 +67,8 @@ fails 125 'is not a process id' record -p 0
 fails 125 'takes a number of bytes' record --size 12q true
 fails 125 'takes a number of bytes' record --log-size -1 true
 fails 125 'takes a number of bytes' record --size 99999999999G true
-fails 125 'does not take sometimes' record --policy sometimes true
-fails 125 'does not take append' record --stream-policy append true
+fails 125 '--policy takes loop, until-full or append, not sometimes' record --policy sometimes true
+fails 125 '--stream-policy takes ' record --stream-policy append true
 fails 125 'unknown option --nonsense' record --nonsense true
 fails 125 'unknown %x' record -o '%x' true
 fails 125 'a single % at the end' record -o "$scratch/100%" true
@@ -488,7 +488,7 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	# The registry belongs to root alone, so a child that has become another user is not traced, and the tool says so.
 	if [ -r "${plain:-/nonexistent}" ]; then
 		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' 'su -s /bin/sh nobody -c'; do
-			$changer true 2>/dev/null || { echo "SKIP: no ${changer%% *}"; continue; }
+			$changer true 2>/dev/null || { echo "SKIP ${changer%% *}: it is missing"; continue; }
 			ends 0 "$tool" record --preload --inherit --force -o "$log" -- $changer "$scratch/other_id/env"
 			says '1 process recorded no program'
 		done

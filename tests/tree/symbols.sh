@@ -13,7 +13,7 @@ library=lib/.libs/libposixtrace.so
 
 skip()
 {
-	echo "skipped: $*"
+	echo "SKIP: $*"
 	exit 77
 }
 

@@ -56,7 +56,7 @@ SKIP other: needs root
 ../tests/both.c:12:F:case:other:0: wrong after all
 END
 log none SKIP <<'END'
-skipped: it is not there
+SKIP: it is not there
 END
 
 cat >expected <<END
@@ -81,11 +81,12 @@ diff -u expected last || { echo 'FAIL: this is not the end of the summary'; exit
 
 {
 	echo 'SKIP the page: chromium is missing'
+	echo 'SKIP: also this'
 	echo 'all is well'
 } | log part PASS
 sh "$srcdir/tests/support/summary.sh" fine.log script.log part.log >all
 printf '%s\n' 'Running suite(s): fine' '100%: Checks: 7, Failures: 0, Errors: 0' 'PASS: script' 'PASS: part' \
-	'    SKIP the page: chromium is missing' '9 passed, 0 failed, 0 skipped' >expected
+	'    SKIP the page: chromium is missing' '    SKIP: also this' '9 passed, 0 failed, 2 skipped' >expected
 diff -u expected all || { echo 'FAIL: this is not the summary of what is well'; exit 1; }
 
 sh "$srcdir/tests/support/summary.sh" partly.log >all
