@@ -18,7 +18,7 @@
 
 #include "base/compiler.h"
 
-#define CYCLES 2000
+#define CYCLES (px_test_is_whole() ? 2000 : 600)
 #define NR_THREADS 2
 #define ROOM ((uint64_t)64 << 20) /* more than some streams need, and less than all of them */
 
@@ -246,7 +246,7 @@ START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
 	px_helper_do(&target, "limit", 0, 0, NULL);
 	if (_i)
 		ck_assert_int_eq(px_helper_do(&target, "threads", (int64_t)type, 0, NULL).a, 0);
-	for (uint32_t i = 0; i < CYCLES; i++) {
+	for (uint32_t i = 0; i < (uint32_t)CYCLES; i++) {
 		trace_id_t stream = px_test_start_for(target.pid, false);
 		struct px_test_event event;
 

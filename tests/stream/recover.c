@@ -571,7 +571,7 @@ START_TEST(recover_killed_at_any_step_is_gone_on_with)
 	int nr_tried = 0;
 
 	script = &scripts[_i];
-	for (int round = 0; round < nr_rounds(25, 8, 3); round++) {
+	for (int round = 0; round < nr_rounds(25, 5, 3); round++) {
 		run_script(round % 2 ? is_write : is_any,
 			   100 + next_random(&random) % (round % 2 ? 300 : 5000));
 		if (!progress->is_created)
@@ -592,7 +592,7 @@ END_TEST
 /* In order, at each write of the recovery. */
 START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
 {
-	uint64_t step = px_test_is_whole() ? 1 : 4, first = 1 + test_seed() % step;
+	uint64_t step = px_test_is_whole() ? 1 : 8, first = 1 + test_seed() % step;
 
 	script = &scripts[_i];
 	for (uint64_t call = first; call < 40; call += step) {
