@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/terminal.h"
+#include "trace/newer.h"
 #include "trace/source.h"
 
 #define PAGE 4096 /* volumes of a log begin at page boundaries */
@@ -52,18 +53,6 @@ static int ask_library(const char *path, struct txtrace_file_info *info)
 	error = txtrace_get_file_info(trace, info);
 	posix_trace_close(trace);
 	return error;
-}
-
-static bool is_newer(const char *path)
-{
-	unsigned int format = 0, newest = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	txtrace_get_format(fd, &format, &newest);
-	close(fd);
-	return format > newest;
 }
 
 /*
@@ -205,6 +194,7 @@ static void check_log(const char *path, struct findings *findings)
 static void check_file(const struct raw_file *file, const char *path, struct result *result)
 {
 	struct txtrace_file_info info = {.nr_volumes = 1};
+	struct newer newer;
 	int error = ask_library(path, &info);
 
 	check_path(path, &result->findings);
@@ -220,9 +210,9 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 			     "%llu times an entry names a thread or an object for which the image has no slot: TraceX "
 			     "shows no name",
 			     info.nr_unlisted);
-	if (error && is_newer(path))
-		findings_add(&result->findings, RULE_posix, NO_OFFSET,
-			     "written by a newer posixtrace than this one");
+	if (error && newer_wrote(file->fd, &newer))
+		findings_add(&result->findings, RULE_posix, NO_OFFSET, NEWER_FORMAT, newer.format,
+			     newer.newest);
 	else if (error == EBUSY)
 		findings_add(&result->findings, RULE_posix, NO_OFFSET,
 			     "another process is completing this log; try again later");

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "trace/newer.h"
 
 static const struct option_row option_rows[] = {
 	{'o', "output", "FILE", "write the packed log to this file, and leave the log as it is"},
@@ -39,8 +40,10 @@ struct job {
 	bool is_made; /* the temporary file exists */
 };
 
-static int print_error(const char *path, int error)
+static int print_error(const char *path, int fd, int error)
 {
+	if (error == EINVAL && newer_print(fd, path))
+		return EXIT_TROUBLE;
 	if (error == EINVAL)
 		message("%s is not a posixtrace log of this machine", path);
 	else if (error == EBUSY)
@@ -93,7 +96,7 @@ static int pack(struct job *job, bool in_place)
 	if (!error && (fstat(job->from, &job->before) != 0 || fstat(job->to, &after) != 0))
 		error = errno;
 	if (error)
-		return print_error(job->path, error);
+		return print_error(job->path, job->from, error);
 	if (in_place && after.st_size >= job->before.st_size) {
 		print_line("%s: compact already", job->path);
 		return EXIT_FINE;

@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "live/snapshot.h"
+#include "trace/newer.h"
 
 static const struct option_row option_rows[] = {
 	{'o', "output", "FILE", "where the whole part of a damaged log goes; default: like the log, with .whole"},
@@ -146,6 +147,18 @@ static int salvage(const struct options *options, const char *path, trace_id_t t
 	return EXIT_FOUND;
 }
 
+/* If there is no log to complete, print a message that says so, and return true. */
+static bool is_refused(const char *path, int fd, const struct stat *status)
+{
+	if (S_ISDIR(status->st_mode))
+		message("%s is a directory", path);
+	else if (S_ISREG(status->st_mode) && status->st_size == 0)
+		message(MESSAGE_EMPTY, path);
+	else
+		return newer_print(fd, path);
+	return true;
+}
+
 static int recover_file(const struct options *options, const char *path)
 {
 	struct txtrace_file_info info;
@@ -158,13 +171,7 @@ static int recover_file(const struct options *options, const char *path)
 		message_error(errno, "%s", path);
 		return EXIT_TROUBLE;
 	}
-	if (S_ISDIR(before.st_mode)) {
-		message("%s is a directory", path);
-		close(fd);
-		return EXIT_TROUBLE;
-	}
-	if (S_ISREG(before.st_mode) && before.st_size == 0) {
-		message(MESSAGE_EMPTY, path);
+	if (is_refused(path, fd, &before)) {
 		close(fd);
 		return EXIT_TROUBLE;
 	}

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/newer.h"
 
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
@@ -135,20 +136,9 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 	return error;
 }
 
-static void print_newer(const char *path)
-{
-	unsigned int format = 0, newest = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0)
-		txtrace_get_format(fd, &format, &newest);
-	close(fd);
-	message("%s: written by a newer posixtrace (format %u); this one reads formats up to %u", path,
-		format, newest);
-}
-
 /* Explain why the file cannot be opened.  EINVAL has several causes. */
-static void print_open_error(const char *path, int error, const struct stat *status, double tick_ns)
+static void print_open_error(const char *path, int fd, int error, const struct stat *status,
+			     double tick_ns)
 {
 	if (S_ISDIR(status->st_mode))
 		message("%s is a directory", path);
@@ -159,8 +149,8 @@ static void print_open_error(const char *path, int error, const struct stat *sta
 		message(MESSAGE_EMPTY, path);
 	else if (error == EBUSY)
 		message("%s: another process is completing this log; try again later", path);
-	else if (error == ENOTSUP)
-		print_newer(path);
+	else if (newer_print(fd, path))
+		return;
 	else if (error == EINVAL && tick_ns > 0)
 		message("%s: not a ThreadX buffer, or the tick length is wrong", path);
 	else if (error == EINVAL)
@@ -187,9 +177,10 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 	source->path = path;
 	source->is_followed = source->is_reported = is_followed;
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
+	if (error)
+		print_open_error(path, fd, error, &status, tick_ns);
 	close(fd);
 	if (error) {
-		print_open_error(path, error, &status, tick_ns);
 		free(source->objects);
 		free(source);
 		return NULL;

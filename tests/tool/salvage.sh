@@ -139,11 +139,18 @@ at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
 	complain 'a log without commit ends at its first damaged frame'
 record=$short_record section=$short_section
 
-# A newer version.
+# A newer version: every command that reads logs says so, with both numbers, and changes nothing.
 cp "$log" "$cut"
 at $((section + 8)) '\377\000\000\000' "$cut"
-for command in print info blocked; do
-	fails 2 'written by a newer posixtrace (format 255)' "$command" "$cut"
+newer='written by a newer posixtrace (format 255); this one reads formats up to 3'
+cp "$cut" "$scratch/newer.trx"
+for command in print info blocked locks why report follow pack recover 'export --to ctf' 'diff -q' merge; do
+	case $command in
+	diff*) fails 2 "$newer" diff "$log" "$cut" ;;
+	merge) fails 2 "$newer" merge -o "$scratch/merged.trx" "$log" "$cut" ;;
+	*) fails 2 "$newer" $command "$cut" ;;
+	esac
 done
-"$tool" check "$cut" | grep -q 'written by a newer posixtrace' || complain 'check does not know a newer version'
+"$tool" check "$cut" | grep -qF "$newer" || complain 'check does not know a newer version'
+cmp -s "$cut" "$scratch/newer.trx" || complain 'a command changes a log of a newer version'
 finish
