@@ -346,7 +346,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
 	need->switches = is_beside(&report->record) && log->ran != 0 && !need->ends_idleness &&
-			 need->step.ticks > 0;
+			 log->translation.entries[0].context != log->ran && need->step.ticks > 0;
 	need->slots += need->switches;
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;

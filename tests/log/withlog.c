@@ -612,6 +612,22 @@ START_TEST(withlog_old_content_of_the_file_is_gone)
 }
 END_TEST
 
+/* A thread that flushes its own events runs meanwhile: the image needs no entries to give the time to another thread. */
+START_TEST(withlog_flush_of_each_event_takes_no_more_room)
+{
+	stream = px_test_create_log(&plain, file);
+	ok(posix_trace_start(stream));
+	for (uint32_t i = 0; i < 2000; i++) {
+		px_test_trace(type, i);
+		ok(posix_trace_flush(stream));
+	}
+	finish();
+	ck_assert_uint_ge(facts.commit.nr_events, 6000);
+	ck_assert_uint_le(px_test_file_size(file), (64 << 10) + 40 * facts.commit.nr_events);
+	ck_assert_uint_lt(facts.commit.end, facts.commit.nr_events + 10);
+}
+END_TEST
+
 /* WITHLOG-9: a log begins anew, also under APPEND. */
 START_TEST(withlog_file_of_an_older_log_is_written_anew)
 {
@@ -976,6 +992,7 @@ int main(void)
 	tcase_add_test(tcase, withlog_descriptor_stays_open_and_may_be_closed_meanwhile);
 	tcase_add_test(tcase, withlog_preallocated_blocks_are_kept);
 	tcase_add_loop_test(tcase, withlog_old_content_of_the_file_is_gone, 0, 10);
+	tcase_add_test(tcase, withlog_flush_of_each_event_takes_no_more_room);
 	tcase_add_loop_test(tcase, withlog_file_of_an_older_log_is_written_anew, 0, 3);
 	tcase_add_loop_test(tcase, withlog_attributes_tell_the_size_in_use, 0, 5);
 	tcase_add_test(tcase, withlog_append_ignores_the_size);
