@@ -36,7 +36,8 @@
  *		LONG: data length
  *		NATIVE: 16 bytes of data, as a byte with 2 bits for each 32-bit word, and 0, 1, 2 or 4 bytes for each
  *		word: the word XOR the same word of the last event of this site in the chapter
- *		LONG: the data after the first 16 bytes
+ *		LONG: the data after the first 16 bytes.  NATIVE and LONG, with the flag SHARES: first the number of
+ *		bytes that they share with the beginning of those of the last such event of the frame, then the others
  *
  * The first 16 bytes of data of an event that is not NATIVE are in its entry.  If an event has no OTHER_THREAD, the
  * context of its entry is an object, and the pid and pthread_t of that object are those of the event.
@@ -56,10 +57,16 @@
 #define PX_FRAME_LANES 2u
 /* flag: an object is stored as differences from the object before it; frames of the first logs have no differences */
 #define PX_FRAME_DELTAS 4u
+/* flag: long data of calls, which are paths, are stored without what they share with those before them */
+#define PX_FRAME_SHARES 8u
 #define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
 /* Maximum number of objects of a chapter; a reader ignores further objects. */
 #define PX_FRAME_OBJECTS_MAX 65536
 #define PX_FRAME_LATER 255
+/* Maximum number of bytes that the long data of an event share with those before them. */
+#define PX_FRAME_SHARED_MAX 127
+/* Maximum number of bytes of all data of a frame that share bytes: a reader needs that much memory for them. */
+#define PX_FRAME_SHARING_MAX 262144
 
 struct px_log_frame {
 	uint32_t magic;

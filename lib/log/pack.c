@@ -25,6 +25,10 @@ struct px_pack {
 	uint64_t later_ns;    /* added to the times of all further events of the frame */
 	uint64_t last_address; /* address of the site defined last */
 	struct px_log_object last_object; /* the object that the frame defined last; zeros: none */
+	/* Long data of the last call of the frame: the first bytes after the first 16. */
+	unsigned char last_more[PX_FRAME_SHARED_MAX];
+	size_t last_more_size; /* 0: none */
+	size_t sharing; /* number of bytes of all data of the frame that share bytes */
 	uint32_t nr_sites, nr_handles;
 	uint32_t last_site; /* 1 + index of the site of the last event, with which find_site() begins; 0: none */
 	unsigned char *bytes;	/* header, objects, unused bytes, records */
@@ -73,10 +77,11 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 {
 	pack->head = (struct px_log_frame){.magic = PX_FRAME_MAGIC,
 				       .position = position,
-				       .flags = PX_FRAME_LANES | PX_FRAME_DELTAS |
+				       .flags = PX_FRAME_LANES | PX_FRAME_DELTAS | PX_FRAME_SHARES |
 						(chapter ? PX_FRAME_CHAPTER : 0)};
 	pack->objects_size = pack->records_size = 0;
 	pack->later_ns = 0;
+	pack->last_more_size = pack->sharing = 0;
 	memset(&pack->last_object, 0, sizeof(pack->last_object));
 	if (chapter)
 		begin_chapter(pack);
@@ -313,6 +318,24 @@ PX_INLINE unsigned char *put_words(struct site *site, unsigned char *to, const v
 	return to;
 }
 
+/* Many calls in a row have paths in the same directory. */
+static unsigned char *put_path(struct px_pack *pack, unsigned char *to, const unsigned char *path,
+			       size_t size)
+{
+	size_t shared = 0, most = size < pack->last_more_size ? size : pack->last_more_size;
+
+	if (pack->sharing + size <= PX_FRAME_SHARING_MAX)
+		while (shared < most && path[shared] == pack->last_more[shared])
+			shared++;
+	if (shared > 0)
+		pack->sharing += size;
+	pack->last_more_size = size < sizeof(pack->last_more) ? size : sizeof(pack->last_more);
+	memcpy(pack->last_more, path, pack->last_more_size);
+	*to++ = (unsigned char)shared;
+	memcpy(to, path + shared, size - shared);
+	return to + size - shared;
+}
+
 void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 		   const struct px_pack_event *event)
 {
@@ -322,6 +345,7 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 	unsigned char *to = pack->records + pack->records_size;
 	struct site *site = put_site_of(pack, &to, event->address,
 					site_kind(event->id, event->flags, is_long ? 0 : event->length, shape));
+	const unsigned char *data = event->data;
 	size_t more = is_long ? event->length - sizeof(site->word) : 0;
 
 	note_entry(pack, stamp);
@@ -333,10 +357,14 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 	if (more)
 		to = put(to, event->length);
 	if (event->is_native)
-		to = put_words(site, to, event->data);
-	if (more)
-		memcpy(to, (const char *)event->data + sizeof(site->word), more);
-	pack->records_size = (size_t)(to - pack->records) + more;
+		to = put_words(site, to, data);
+	if (more && event->is_native) {
+		to = put_path(pack, to, data + sizeof(site->word), more);
+	} else if (more) {
+		memcpy(to, data + sizeof(site->word), more);
+		to += more;
+	}
+	pack->records_size = (size_t)(to - pack->records);
 	pack->head.nr_events++;
 }
 

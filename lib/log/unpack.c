@@ -20,6 +20,12 @@ struct site {
 struct px_unpack {
 	uint32_t nr_sites, nr_objects, objects_size;
 	uint64_t last_address;
+	/* Long data of the last call of the frame, after the first 16 bytes. */
+	const unsigned char *last_more;
+	size_t last_more_size;
+	unsigned char *sharing; /* the data of the frame that share bytes; NULL before the first of them */
+	size_t sharing_size;
+	bool shares;	/* the frame has PX_FRAME_SHARES */
 	bool is_broken; /* a frame of the chapter was damaged, so its tables are not complete */
 	struct px_log_object *object;
 	/* Hash table of handles: index of the object + 1; a power of two, at least twice the number of objects. */
@@ -38,6 +44,7 @@ void px_unpack_free(struct px_unpack *unpack)
 		return;
 	free(unpack->object);
 	free(unpack->bucket);
+	free(unpack->sharing);
 	free(unpack);
 }
 
@@ -294,7 +301,40 @@ PX_INLINE void get_thread(const struct px_unpack *unpack, struct input *in,
 	to->thread = object ? object->object.thread : 0;
 }
 
-PX_INLINE void get_data(struct input *in, struct site *site, const struct px_txtb_entry *entry,
+/* Put the data together from what they share with those before them, and from their other bytes. */
+static const void *join(struct px_unpack *unpack, struct input *in, size_t shared, size_t size)
+{
+	unsigned char *joined;
+	const void *others;
+
+	if (!unpack->sharing)
+		unpack->sharing = malloc(PX_FRAME_SHARING_MAX);
+	if (!unpack->sharing || shared > PX_FRAME_SHARED_MAX || shared > unpack->last_more_size ||
+	    shared > size || size > PX_FRAME_SHARING_MAX - unpack->sharing_size) {
+		in->is_bad = true;
+		return NULL;
+	}
+	others = get_bytes(in, size - shared);
+	if (!others)
+		return NULL;
+	joined = unpack->sharing + unpack->sharing_size;
+	memcpy(joined, unpack->last_more, shared);
+	memcpy(joined + shared, others, size - shared);
+	unpack->sharing_size += size;
+	return joined;
+}
+
+static const void *get_path(struct px_unpack *unpack, struct input *in, size_t size)
+{
+	size_t shared = get_byte(in);
+	const void *more = shared > 0 ? join(unpack, in, shared, size) : get_bytes(in, size);
+
+	unpack->last_more = more;
+	unpack->last_more_size = more ? size : 0;
+	return more;
+}
+
+PX_INLINE void get_data(struct px_unpack *unpack, struct input *in, struct site *site, const struct px_txtb_entry *entry,
 			struct px_unpacked *to)
 {
 	to->length = site->length;
@@ -309,8 +349,10 @@ PX_INLINE void get_data(struct input *in, struct site *site, const struct px_txt
 		memcpy(to->word, site->word, sizeof(to->word));
 		to->first = to->word;
 	}
-	if (site->shape & PX_FRAME_LONG && !in->is_bad)
-		to->more = get_bytes(in, to->length - FIRST_BYTES);
+	if (!(site->shape & PX_FRAME_LONG) || in->is_bad)
+		return;
+	to->more = to->is_native && unpack->shares ? get_path(unpack, in, to->length - FIRST_BYTES) :
+						     get_bytes(in, to->length - FIRST_BYTES);
 }
 
 void px_unpack_skip(struct px_unpack *unpack)
@@ -345,6 +387,8 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 	}
 	while (px_unpack_next_object(frame, body, &offset, &object))
 		enter(unpack, &object);
+	unpack->shares = (frame->flags & PX_FRAME_SHARES) != 0;
+	unpack->last_more_size = unpack->sharing_size = 0;
 	for (i = 0; i < frame->nr_entries; i++) {
 		uint64_t op = get(&in);
 		struct site *site;
@@ -372,7 +416,7 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 		to[i].id = site->id;
 		to[i].flags = site->flags;
 		get_thread(unpack, &in, site, entries[i].context, &to[i]);
-		get_data(&in, site, &entries[i], &to[i]);
+		get_data(unpack, &in, site, &entries[i], &to[i]);
 		if (in.is_bad)
 			break;
 	}

@@ -30,7 +30,8 @@ struct px_unpacked {
 	uint32_t flags;	   /* flags of the record */
 	uint32_t length;   /* number of data bytes */
 	const void *first; /* the first 16 bytes of data, or all data if it is shorter */
-	const void *more;  /* the other data bytes; they are in the frame */
+	/* The other data bytes; they are in the frame, or in the unpacker until it unpacks another frame. */
+	const void *more;
 	/* False: the entry is only for the viewer, and the other members are 0. */
 	bool is_event;
 	bool is_native;

@@ -102,6 +102,14 @@ static struct px_log_frame head_of(const void *bytes)
 	return frame;
 }
 
+/* Unpack a frame that begins at position 0.  Return the number of entries that are whole. */
+static uint32_t unpack_whole(const void *bytes, struct px_unpacked *got)
+{
+	struct px_log_frame frame = head_of(bytes);
+
+	return px_unpack_frame(unpack, &frame, (const char *)bytes + sizeof(frame), entries, TICK_NS, got);
+}
+
 /* Compare what a frame gives back with the test's own account. */
 static void expect_told(const void *bytes, size_t size, uint64_t position, uint32_t count)
 {
@@ -161,10 +169,39 @@ static void add_random(uint32_t i, uint64_t *random, uint32_t nr_sites)
 		event.length = 16;
 	for (uint32_t k = 0; k < event.length; k++)
 		data[k] = (unsigned char)(k % 4 ? 0 : next_random(random));
+	/* Long data of calls often begin as those before them. */
+	if (event.length > 16 && any % 3)
+		memset(data + 16, 'a', event.length - 16 < any % 200 ? event.length - 16 : any % 200);
 	event.time_ns = base_ns + (ticks + step) * TICK_NS + any % TICK_NS;
 	if (any % 30 == 0)
 		event.time_ns -= any % 1000000; /* as OVERFLOW may be */
 	add_event(i, &event, HANDLE + (uint32_t)(any % 9000), step);
+}
+
+typedef void add_entry_fn(uint32_t i, uint64_t *random, uint32_t nr_sites);
+
+/* Make a frame at this position, as full as it can be, and read it.  Return the position behind it. */
+static uint64_t fill_frame(uint64_t position, bool chapter, add_entry_fn *add, uint64_t *random,
+			   uint32_t nr_sites)
+{
+	uint32_t count = 0;
+	const void *bytes;
+	size_t size;
+
+	px_pack_begin(pack, position, chapter);
+	while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX))
+		add(count++, random, nr_sites);
+	bytes = px_pack_end(pack, &size);
+	expect_told(bytes, size, position, count);
+	return position + count;
+}
+
+static void add_any(uint32_t i, uint64_t *random, uint32_t nr_sites)
+{
+	if (next_random(random) % 10)
+		add_random(i, random, nr_sites);
+	else
+		add_shown(i);
 }
 
 START_TEST(pack_of_all_that_can_be_comes_back)
@@ -172,24 +209,9 @@ START_TEST(pack_of_all_that_can_be_comes_back)
 	uint64_t random = test_seed();
 	uint64_t position = 12345;
 
-	for (uint32_t round = 0; round < 60; round++) {
-		uint32_t nr_sites = round % 4 == 3 ? 60000 : round % 4 == 2 ? 300 : 3;
-		uint32_t count = 0;
-		const void *bytes;
-		size_t size;
-
-		px_pack_begin(pack, position, round % 5 == 0 || px_pack_wants_chapter(pack));
-		while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX)) {
-			if (next_random(&random) % 10)
-				add_random(count, &random, nr_sites);
-			else
-				add_shown(count);
-			count++;
-		}
-		bytes = px_pack_end(pack, &size);
-		expect_told(bytes, size, position, count);
-		position += count;
-	}
+	for (uint32_t round = 0; round < 60; round++)
+		position = fill_frame(position, round % 5 == 0 || px_pack_wants_chapter(pack), add_any, &random,
+				      round % 4 == 3 ? 60000 : round % 4 == 2 ? 300 : 3);
 }
 END_TEST
 
@@ -271,31 +293,67 @@ START_TEST(pack_of_calls_takes_five_bytes_each)
 }
 END_TEST
 
+static void add_of_many(uint32_t i, uint64_t *random, uint32_t nr_sites)
+{
+	uint64_t any = next_random(random);
+	struct px_pack_event event = {.address = any % nr_sites * 16,
+				      .id = 5,
+				      .time_ns = base_ns + (ticks + 1) * TICK_NS};
+
+	add_event(i, &event, HANDLE + any % 20000, 1);
+}
+
 /* More sites and objects in a chapter than its tables hold: each frame still has all that it needs. */
 START_TEST(pack_with_full_tables_comes_back)
 {
 	uint64_t random = test_seed();
 	uint64_t position = 0;
 
-	for (uint32_t round = 0; round < 12; round++) {
-		uint32_t count = 0;
-		const void *bytes;
-		size_t size;
-
-		px_pack_begin(pack, position, round == 0);
-		while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX)) {
-			uint64_t any = next_random(&random);
-			struct px_pack_event event = {.address = any % 8000 * 16,
-						      .id = 5,
-						      .time_ns = base_ns + (ticks + 1) * TICK_NS};
-
-			add_event(count++, &event, HANDLE + any % 20000, 1);
-		}
-		bytes = px_pack_end(pack, &size);
-		expect_told(bytes, size, position, count);
-		position += count;
-	}
+	for (uint32_t round = 0; round < 12; round++)
+		position = fill_frame(position, round == 0, add_of_many, &random, 8000);
 	ck_assert(px_pack_wants_chapter(pack));
+}
+END_TEST
+
+/* The call number i of a program that opens files one after another, which have so many digits in their names. */
+static void add_open(uint32_t i, const char *directory, int nr_digits)
+{
+	unsigned char data[DATA_MAX] = {3};
+	struct px_pack_event event = {.address = 0x7f1200001000,
+				      .id = 30,
+				      .flags = 8,
+				      .is_native = true,
+				      .time_ns = base_ns + (ticks + 20) * TICK_NS,
+				      .data = data};
+
+	event.length = 16 + (uint32_t)snprintf((char *)data + 16, sizeof(data) - 16, "%s/%0*u", directory,
+					       nr_digits, i);
+	add_event(i, &event, HANDLE, 20);
+}
+
+START_TEST(pack_of_paths_takes_their_differences)
+{
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		add_open(i, "/usr/lib/x86_64-linux-gnu/a-directory", 1);
+	expect_bytes_each(10);
+}
+END_TEST
+
+/* Data that share bytes need memory when they are read, so a frame has only so many of them. */
+START_TEST(pack_of_paths_needs_bounded_memory)
+{
+	static const int nr_digits[] = {2000, 60, 4900};
+	const void *bytes;
+	size_t size;
+	uint32_t count = 0;
+
+	px_pack_begin(pack, 0, true);
+	while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX))
+		add_open(count++, "", nr_digits[_i]);
+	bytes = px_pack_end(pack, &size);
+	expect_told(bytes, size, 0, count);
+	ck_assert_uint_gt(count, 50);
 }
 END_TEST
 
@@ -385,14 +443,10 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 		bytes[i] ^= (unsigned char)(1u << i % 8);
 		frame = head_of(bytes);
 		if (px_unpack_is_frame(&frame, 0, 20, size - sizeof(frame)))
-			ck_assert_uint_eq(px_unpack_frame(unpack, &frame, bytes + sizeof(frame),
-							  entries, TICK_NS, got),
-					  0);
+			ck_assert_uint_eq(unpack_whole(bytes, got), 0);
 		bytes[i] ^= (unsigned char)(1u << i % 8);
 	}
-	frame = head_of(bytes);
-	ck_assert_uint_eq(
-		px_unpack_frame(unpack, &frame, bytes + sizeof(frame), entries, TICK_NS, got), 20);
+	ck_assert_uint_eq(unpack_whole(bytes, got), 20);
 	free(bytes);
 }
 END_TEST
@@ -411,9 +465,37 @@ START_TEST(unpack_of_a_frame_with_one_lane)
 	frame.flags &= ~PX_FRAME_LANES;
 	frame.sum = 0;
 	frame.sum = px_frame_sum(px_frame_sum(1, &frame, sizeof(frame)), bytes + sizeof(frame), size - sizeof(frame));
-	ck_assert_uint_eq(
-		px_unpack_frame(unpack, &frame, bytes + sizeof(frame), entries, TICK_NS, got), 20);
+	memcpy(bytes, &frame, sizeof(frame));
+	ck_assert_uint_eq(unpack_whole(bytes, got), 20);
 	free(bytes);
+}
+END_TEST
+
+/* Frames of the first logs have whole paths. */
+START_TEST(unpack_of_paths_that_share_nothing)
+{
+	struct px_unpacked got[1];
+	struct px_log_frame frame;
+	unsigned char bytes[200];
+	const void *packed;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	add_open(0, "/path", 1);
+	packed = px_pack_end(pack, &size);
+	ck_assert_uint_lt(size, sizeof(bytes));
+	memcpy(bytes, packed, size);
+	/* In front of the path is the number of bytes that it shares. */
+	ck_assert_uint_eq(bytes[size - 8], 0);
+	memmove(&bytes[size - 8], &bytes[size - 7], 7);
+	frame = head_of(bytes);
+	frame.records--;
+	frame.flags &= ~PX_FRAME_SHARES;
+	frame.sum = px_frame_sum_of(&frame, bytes + sizeof(frame));
+	memcpy(bytes, &frame, sizeof(frame));
+	ck_assert_uint_eq(unpack_whole(bytes, got), 1);
+	ck_assert_uint_eq(got[0].length, 16 + 7);
+	ck_assert_mem_eq(got[0].more, "/path/0", 7);
 }
 END_TEST
 
@@ -490,6 +572,9 @@ int main(void)
 	tcase_add_test(packing, pack_of_usual_events_takes_three_bytes_each);
 	tcase_add_test(packing, pack_of_calls_takes_five_bytes_each);
 	tcase_add_test(packing, pack_with_full_tables_comes_back);
+	tcase_add_test(packing, pack_of_paths_takes_their_differences);
+	tcase_add_loop_test(packing, pack_of_paths_needs_bounded_memory, 0, 3);
+	tcase_add_test(packing, unpack_of_paths_that_share_nothing);
 	tcase_add_test(packing, unpack_of_damage_stays_within_the_frame);
 	tcase_add_test(packing, unpack_refuses_a_frame_with_another_sum);
 	tcase_add_test(packing, unpack_of_a_frame_with_one_lane);
