@@ -326,7 +326,7 @@ static bool is_whole(const struct px_frames *frames)
 
 	if (!commit->is_complete)
 		return true;
-	if (px_log_length(commit) > frames->source.file->size)
+	if (px_log_length(&frames->source.file->header, commit) > frames->source.file->size)
 		return false;
 	if (commit->end == 0)
 		return true;

@@ -12,6 +12,7 @@
 #include "calls/rules.h"
 #include "log/archive_source.h"
 #include "log/format.h"
+#include "log/wrappers.h"
 #include "registry/registry.h"
 #include "txtb/file.h"
 #include "txtb/native.h"
@@ -31,6 +32,8 @@ struct logreader {
 	struct px_log_name *names;
 	uint32_t nr_names;
 	uint32_t nr_listed;		/* names read from the tail */
+	struct px_wrapper_sum *wrappers; /* if the log has them packed; NULL before the first is needed */
+	uint32_t nr_wrappers;
 	/* Index: id of an event type; value: index of its name + 1, or 0 if it has no name. */
 	uint16_t name_of[PX_EVENT_IDS];
 };
@@ -218,10 +221,38 @@ static bool read_tail(struct logreader *reader, void *data, size_t size, const u
 	return is_read;
 }
 
+/* A log with packed wrapper statistics is complete, so nothing moves. */
+static void unpack_wrappers(struct logreader *reader)
+{
+	uint64_t size = px_log_wrappers_size(&reader->file.header, &reader->file.commit);
+	uint32_t nr = reader->file.commit.nr_wrappers;
+	void *bytes;
+
+	if (reader->wrappers || nr == 0 || size > (uint64_t)nr * PX_WRAPPERS_ROW_MAX)
+		return;
+	reader->wrappers = calloc(nr, sizeof(*reader->wrappers));
+	bytes = malloc(size);
+	if (reader->wrappers && bytes &&
+	    read_all(reader->file.fd, bytes, size, reader->file.commit.wrappers_at))
+		reader->nr_wrappers = px_wrappers_unpack(bytes, size, reader->wrappers, nr);
+	free(bytes);
+}
+
+static bool packed_wrapper(struct logreader *reader, uint32_t i, struct px_wrapper_sum *sum)
+{
+	unpack_wrappers(reader);
+	if (i >= reader->nr_wrappers)
+		return false;
+	*sum = reader->wrappers[i];
+	return true;
+}
+
 static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum)
 {
 	struct logreader *reader = reader_of(archive);
 
+	if (reader->file.header.version == PX_LOG_VERSION && reader->file.header.wrappers_bytes)
+		return packed_wrapper(reader, i, sum);
 	if (i >= reader->file.commit.nr_wrappers ||
 	    !read_tail(reader, sum, sizeof(*sum), &reader->file.commit.wrappers_at,
 		       i * sizeof(*sum)))
@@ -332,6 +363,7 @@ static void log_free(struct px_archive *archive)
 	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
 		close(reader->file.fd);
 	free(reader->names);
+	free(reader->wrappers);
 	free(reader);
 }
 
@@ -445,7 +477,7 @@ static void fill_archive(struct logreader *reader)
 		.serial = commit->serial,
 		.is_damaged = reader->file.takes_damaged,
 		.size = reader->file.size,
-		.whole_size = commit->is_complete ? px_log_length(commit) : 0,
+		.whole_size = commit->is_complete ? px_log_length(&reader->file.header, commit) : 0,
 		.nr_events = commit->sum ? commit->nr_events - commit->nr_given_up : 0,
 	};
 }

@@ -7,6 +7,7 @@
 
 #include "log/archive_log.h"
 #include "log/pack.h"
+#include "log/wrappers.h"
 #include "txtb/file.h"
 
 /* Small frames: if a part of a frame is damaged or cut, all its events are lost. */
@@ -27,6 +28,7 @@ struct compact {
 	unsigned char *buffer; /* PX_LOG_COPY_CHUNK bytes */
 	unsigned char *data;   /* of an event */
 	size_t data_size;
+	unsigned char *wrappers; /* packed statistics, or NULL if there are none */
 
 	/* The volume that is written. */
 	uint64_t at;	    /* where it begins */
@@ -448,10 +450,10 @@ static int put_end(struct compact *compact, uint64_t *size)
 
 	if (to->modules_bytes > PX_LOG_MODULES_BYTES)
 		to->modules_bytes = PX_LOG_MODULES_BYTES;
-	tail = px_log_tail_at(to, compact->frames + compact->frame);
+	tail = px_log_tail_at(&compact->header, to, compact->frames + compact->frame);
 	px_log_set_tail(to, &tail);
-	error = copy(compact, from->wrappers_at, to->wrappers_at,
-		     to->nr_wrappers * sizeof(struct px_wrapper_sum));
+	error = put(compact, compact->wrappers, px_log_wrappers_size(&compact->header, to),
+		    to->wrappers_at);
 	if (!error)
 		error = copy(compact, from->names_at, to->names_at,
 			     to->nr_names * sizeof(struct px_log_name));
@@ -466,6 +468,38 @@ static int put_end(struct compact *compact, uint64_t *size)
 											compact->nr_events);
 	px_log_seal_commit(to);
 	return put(compact, to, sizeof(*to), compact->commit_at);
+}
+
+/* Read the wrapper statistics, and pack them.  The header gets their size.  Return 0 or an error number. */
+static int pack_wrappers(struct compact *compact)
+{
+	uint64_t at = compact->file->commit.wrappers_at, size;
+	uint32_t nr = compact->commit.nr_wrappers;
+	struct px_wrapper_sum *rows;
+
+	if (nr == 0) {
+		compact->header.wrappers_bytes = 0;
+		return 0;
+	}
+	size = px_log_wrappers_size(&compact->file->header, &compact->file->commit);
+	compact->wrappers = malloc((size_t)nr * PX_WRAPPERS_ROW_MAX);
+	if (!compact->wrappers)
+		return ENOMEM;
+	if (compact->header.wrappers_bytes) /* they are packed already */
+		return size <= (uint64_t)nr * PX_WRAPPERS_ROW_MAX &&
+				       px_txtb_file_read(compact->file->fd, compact->wrappers, size, at) == size ?
+			       0 :
+			       EIO;
+	rows = malloc(size);
+	if (!rows)
+		return ENOMEM;
+	if (px_txtb_file_read(compact->file->fd, rows, size, at) != size) {
+		free(rows);
+		return EIO;
+	}
+	compact->header.wrappers_bytes = (uint32_t)px_wrappers_pack(rows, nr, compact->wrappers);
+	free(rows);
+	return 0;
 }
 
 static void fill_header(struct compact *compact)
@@ -494,6 +528,8 @@ int px_compact(const struct px_archive_file *file, struct px_archive_source *sou
 	compact.buffer = malloc(PX_LOG_COPY_CHUNK);
 	compact.data = malloc(max_data);
 	if (compact.pack && compact.buffer && compact.data)
+		error = pack_wrappers(&compact);
+	if (!error)
 		error = count_objects(&compact);
 	for (uint32_t i = 0; !error && i < file->nr_volumes; i++)
 		error = put_volume(&compact, i);
@@ -502,6 +538,7 @@ int px_compact(const struct px_archive_file *file, struct px_archive_source *sou
 	px_pack_free(compact.pack);
 	free(compact.buffer);
 	free(compact.data);
+	free(compact.wrappers);
 	return error;
 }
 

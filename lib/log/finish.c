@@ -98,7 +98,8 @@ static int cut_volume(struct px_log *log, const struct px_log_state *state, cons
 {
 	const struct px_log_layout *old = &log->layout;
 	struct px_log_layout new = px_log_layout(old->nr_objects, last->nr_entries, last->frames);
-	struct px_log_tail tail = px_log_tail_at(&log->commit, last->at + new.frames + last->frames);
+	struct px_log_tail tail = px_log_tail_at(&log->header, &log->commit,
+						 last->at + new.frames + last->frames);
 	int error;
 
 	*end = tail.wrappers + tail.size;
@@ -123,7 +124,7 @@ static int finish_large(struct px_log *log, const struct px_log_state *state,
 {
 	uint64_t entries_end = px_txtb_image_size(log->layout.nr_objects, last->nr_entries);
 	uint64_t end = last->at + log->layout.frames + last->frames;
-	struct px_log_tail tail = px_log_tail_at(&log->commit, end);
+	struct px_log_tail tail = px_log_tail_at(&log->header, &log->commit, end);
 	int error;
 
 	if (may_move(log) &&

@@ -15,11 +15,18 @@
 #define FIND_ATTEMPTS 3
 #define COMMIT_ATTEMPTS 1000 /* a write of a commit takes less time than one attempt */
 
-uint64_t px_log_length(const struct px_log_commit *commit)
+uint64_t px_log_wrappers_size(const struct px_log_header *header, const struct px_log_commit *commit)
+{
+	/* Version 2 does not have this member of the header. */
+	return header->version == PX_LOG_VERSION && header->wrappers_bytes ?
+		       header->wrappers_bytes :
+		       commit->nr_wrappers * sizeof(struct px_wrapper_sum);
+}
+
+uint64_t px_log_length(const struct px_log_header *header, const struct px_log_commit *commit)
 {
 	uint64_t length = commit->names_at + commit->nr_names * sizeof(struct px_log_name);
-	uint64_t wrappers =
-		commit->wrappers_at + commit->nr_wrappers * sizeof(struct px_wrapper_sum);
+	uint64_t wrappers = commit->wrappers_at + px_log_wrappers_size(header, commit);
 	uint64_t modules = commit->modules_at + commit->modules_bytes;
 
 	length = wrappers > length ? wrappers : length;
@@ -52,12 +59,13 @@ struct px_log_tail px_log_tail(void)
 	return tail;
 }
 
-struct px_log_tail px_log_tail_at(const struct px_log_commit *commit, uint64_t at)
+struct px_log_tail px_log_tail_at(const struct px_log_header *header, const struct px_log_commit *commit,
+				  uint64_t at)
 {
 	struct px_log_tail tail;
 
 	tail.wrappers = at;
-	tail.names = tail.wrappers + commit->nr_wrappers * sizeof(struct px_wrapper_sum);
+	tail.names = tail.wrappers + px_log_wrappers_size(header, commit);
 	tail.modules = tail.names + commit->nr_names * sizeof(struct px_log_name);
 	tail.size = tail.modules + commit->modules_bytes - at;
 	return tail;
@@ -88,7 +96,7 @@ void px_log_renew_header(struct px_log_header *header)
 {
 	header->version = PX_LOG_VERSION;
 	choose_slots(header, true);
-	header->reserved = 0;
+	header->wrappers_bytes = 0;
 	header->volume_max = PX_LOG_VOLUME_MAX;
 	header->next_volume = 0;
 }

@@ -8,7 +8,7 @@
  *			commit		valid positions, counts, offset of the tail; only in the first volume
  *			frames		what TXTB has no room for, packed (frame.h)
  *	tail		modules		the modules of the target, as text (modules.h)
- *			wrappers	wrapper statistics (wrapper_stats.h)
+ *			wrappers	wrapper statistics: rows (wrapper_stats.h), or packed (wrappers.h)
  *			names		event types in the order in which they were opened
  *
  * The header takes one page, and the commit takes one page.  The entries are aligned to their size.  While the log is
@@ -120,7 +120,7 @@ struct px_log_header {
 	uint32_t nr_thread_slots;
 	uint32_t nr_call_slots;
 	uint32_t nr_type_slots;
-	uint32_t reserved;
+	uint32_t wrappers_bytes; /* size of the packed wrapper statistics (wrappers.h); 0: they are rows */
 	uint64_t volume_max;  /* maximum bytes of the entries and frames of each volume */
 	/*
 	 * Offset in the log of the next volume.  0: there is no next volume; or, in a LOOP log whose volumes have their
@@ -222,8 +222,12 @@ struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uin
 /* Return the offsets of the areas in a tail that has its full size. */
 struct px_log_tail px_log_tail(void);
 
+/* Return the size of the wrapper statistics in the file. */
+uint64_t px_log_wrappers_size(const struct px_log_header *header, const struct px_log_commit *commit);
+
 /* Return the offsets of the areas in a tail that begins at this offset, and has no unused room. */
-struct px_log_tail px_log_tail_at(const struct px_log_commit *commit, uint64_t at);
+struct px_log_tail px_log_tail_at(const struct px_log_header *header, const struct px_log_commit *commit,
+				  uint64_t at);
 
 /* Store the offsets of the areas of a tail in a commit. */
 void px_log_set_tail(struct px_log_commit *commit, const struct px_log_tail *tail);
@@ -241,7 +245,7 @@ PX_INLINE uint64_t px_log_page_up(uint64_t offset)
 }
 
 /* Return the length of the file of a complete log.  The file ends with the tail. */
-uint64_t px_log_length(const struct px_log_commit *commit);
+uint64_t px_log_length(const struct px_log_header *header, const struct px_log_commit *commit);
 
 /* Return the number of the volume that has this position. */
 PX_INLINE uint64_t px_log_volume_number(const struct px_log_header *header, uint64_t position)

@@ -11,8 +11,7 @@
  * Frames of a *chapter* share tables: a frame may refer to the sites and objects of earlier frames of its chapter.  A
  * reader can begin at each chapter.  The header of a frame tells whether the frame begins a chapter.
  *
- * Numbers are varints: 7 bits in each byte, lowest bits first, bit 7 is 1 in all bytes except the last.  A signed
- * number n is stored as 2n, or -2n - 1 if it is negative.
+ * Numbers are varints (varint.h).  A signed number n is stored as 2n, or -2n - 1 if it is negative.
  *
  *	object	handle (signed), a byte of bits, address (signed), number of bytes that the name shares with the
  *		beginning of the name before it, number of further bytes of the name, these bytes.  After the byte of

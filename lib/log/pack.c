@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/varint.h"
+
 #define SITE_BUCKETS 8192 /* a power of two, and twice PX_FRAME_SITES_MAX */
 #define HANDLE_BUCKETS 16384
 #define HANDLES_MAX 8192
@@ -110,18 +112,6 @@ bool px_pack_wants_chapter(const struct px_pack *pack)
 	return pack->nr_handles >= HANDLES_MAX || pack->nr_sites == PX_FRAME_SITES_MAX;
 }
 
-/* Numbers. */
-
-PX_INLINE unsigned char *put(unsigned char *to, uint64_t n)
-{
-	while (n >= 0x80) {
-		*to++ = (unsigned char)(n | 0x80);
-		n >>= 7;
-	}
-	*to++ = (unsigned char)n;
-	return to;
-}
-
 /* Objects. */
 
 static uint32_t handle_bucket(const struct px_pack *pack, uint32_t handle)
@@ -140,7 +130,7 @@ bool px_pack_has_object(const struct px_pack *pack, uint32_t handle)
 
 static unsigned char *put_difference(unsigned char *to, uint64_t before, uint64_t now)
 {
-	return put(to, px_frame_zigzag((int64_t)(now - before)));
+	return px_varint_put(to, px_frame_zigzag((int64_t)(now - before)));
 }
 
 static unsigned char *put_differences(unsigned char *to, const struct px_log_object *before,
@@ -157,15 +147,15 @@ static unsigned char *put_differences(unsigned char *to, const struct px_log_obj
 	to = put_difference(to, last->handle, now->handle);
 	*to++ = (unsigned char)bits;
 	if (bits & PX_FRAME_TYPE)
-		to = put(to, now->type);
+		to = px_varint_put(to, now->type);
 	if (bits & PX_FRAME_PRIORITY)
-		to = put(to, now->priority);
+		to = px_varint_put(to, now->priority);
 	if (bits & PX_FRAME_PID)
-		to = put(to, now->pid);
+		to = px_varint_put(to, now->pid);
 	if (bits & PX_FRAME_TID)
-		to = put(to, now->tid);
+		to = px_varint_put(to, now->tid);
 	if (bits & PX_FRAME_PTHREAD)
-		to = put(to, now->thread);
+		to = px_varint_put(to, now->thread);
 	to = put_difference(to, before->address, object->address);
 	if (bits & PX_FRAME_CALLER)
 		to = put_difference(to, before->site, object->site);
@@ -178,8 +168,8 @@ static unsigned char *put_name(unsigned char *to, const char *before, const char
 
 	while (shared < length && before[shared] == name[shared])
 		shared++;
-	to = put(to, shared);
-	to = put(to, length - shared);
+	to = px_varint_put(to, shared);
+	to = px_varint_put(to, length - shared);
 	memcpy(to, name + shared, length - shared);
 	return to + length - shared;
 }
@@ -245,11 +235,11 @@ static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const st
 	unsigned char shape = site->kind & 0xFF;
 
 	*to++ = shape;
-	to = put(to, site->kind >> 16 & 0xFFFF);
-	to = put(to, site->kind >> 32);
+	to = px_varint_put(to, site->kind >> 16 & 0xFFFF);
+	to = px_varint_put(to, site->kind >> 32);
 	if (!(shape & PX_FRAME_LONG))
-		to = put(to, site->kind >> 8 & 0xFF);
-	to = put(to, px_frame_zigzag((int64_t)(site->address - pack->last_address)));
+		to = px_varint_put(to, site->kind >> 8 & 0xFF);
+	to = px_varint_put(to, px_frame_zigzag((int64_t)(site->address - pack->last_address)));
 	pack->last_address = site->address;
 	return to;
 }
@@ -268,7 +258,7 @@ PX_INLINE struct site *put_site_of(struct px_pack *pack, unsigned char **to, uin
 	}
 	if (px_likely(known)) {
 		pack->last_site = known;
-		*to = put(*to, PX_FRAME_SITE_FIRST + known - 1);
+		*to = px_varint_put(*to, PX_FRAME_SITE_FIRST + known - 1);
 		return &pack->site[known - 1];
 	}
 	if (pack->nr_sites < PX_FRAME_SITES_MAX) {
@@ -295,7 +285,7 @@ PX_INLINE unsigned char *put_time(struct px_pack *pack, unsigned char *to, uint6
 	}
 	pack->later_ns += (uint64_t)above;
 	*to++ = PX_FRAME_LATER;
-	return put(to, px_frame_zigzag(above));
+	return px_varint_put(to, px_frame_zigzag(above));
 }
 
 PX_INLINE unsigned char *put_words(struct site *site, unsigned char *to, const void *data)
@@ -351,11 +341,11 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 	note_entry(pack, stamp);
 	to = put_time(pack, to, event->time_ns, stamp.image_ns);
 	if (event->is_other) {
-		to = put(to, event->pid);
-		to = put(to, event->thread);
+		to = px_varint_put(to, event->pid);
+		to = px_varint_put(to, event->thread);
 	}
 	if (more)
-		to = put(to, event->length);
+		to = px_varint_put(to, event->length);
 	if (event->is_native)
 		to = put_words(site, to, data);
 	if (more && event->is_native) {

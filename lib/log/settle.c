@@ -74,9 +74,9 @@ static int cut_file(int fd, const struct px_log_sink *sink)
 	if (fstat(fd, &status) != 0 || !px_log_find(fd, &header, &layout) ||
 	    !px_log_header_is_ours(&header) || !px_log_read_commit(fd, &header, &layout, &commit) ||
 	    !commit.is_complete || layout.base != 0 ||
-	    (uint64_t)status.st_size <= px_log_length(&commit))
+	    (uint64_t)status.st_size <= px_log_length(&header, &commit))
 		return 0;
-	return px_log_sink_truncate(sink, px_log_length(&commit));
+	return px_log_sink_truncate(sink, px_log_length(&header, &commit));
 }
 
 int px_log_settle(int fd)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event/names.h"
+#include "log/varint.h"
 
 #define WORDS 4
 #define FIRST_BYTES (WORDS * sizeof(uint32_t))
@@ -46,59 +47,6 @@ void px_unpack_free(struct px_unpack *unpack)
 	free(unpack->bucket);
 	free(unpack->sharing);
 	free(unpack);
-}
-
-/*
- * The bytes that are left to read.  If the unpacker tries to read beyond the end, the input becomes bad, and all
- * further reads return zeros.
- */
-struct input {
-	const unsigned char *at, *end;
-	bool is_bad;
-};
-
-PX_INLINE uint8_t get_byte(struct input *in)
-{
-	if (px_unlikely(in->at == in->end)) {
-		in->is_bad = true;
-		return 0;
-	}
-	return *in->at++;
-}
-
-PX_INLINE uint64_t get(struct input *in)
-{
-	uint64_t n = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = get_byte(in);
-		n |= (uint64_t)(byte & 0x7F) << shift;
-		shift += 7;
-	} while (byte & 0x80 && shift < 64);
-	in->is_bad |= (byte & 0x80) != 0;
-	return n;
-}
-
-static uint32_t get_word(struct input *in)
-{
-	uint64_t n = get(in);
-
-	in->is_bad |= n > UINT32_MAX;
-	return (uint32_t)n;
-}
-
-static const void *get_bytes(struct input *in, size_t size)
-{
-	const unsigned char *bytes = in->at;
-
-	if ((size_t)(in->end - in->at) < size) {
-		in->is_bad = true;
-		return NULL;
-	}
-	in->at += size;
-	return bytes;
 }
 
 /* Objects. */
@@ -160,13 +108,13 @@ static void enter(struct px_unpack *unpack, const struct px_log_object *object)
 }
 
 /* Get the name of an object, of which the first bytes are there already. */
-static void get_name(struct input *in, struct px_object *object, uint32_t shared)
+static void get_name(struct px_input *in, struct px_object *object, uint32_t shared)
 {
-	uint32_t size = sizeof(object->name), length = get_word(in);
+	uint32_t size = sizeof(object->name), length = px_input_word(in);
 	const void *bytes;
 
 	in->is_bad |= shared >= size || length >= size - shared;
-	bytes = in->is_bad ? NULL : get_bytes(in, length);
+	bytes = in->is_bad ? NULL : px_input_bytes(in, length);
 	if (!bytes)
 		return;
 	memcpy(object->name + shared, bytes, length);
@@ -174,47 +122,47 @@ static void get_name(struct input *in, struct px_object *object, uint32_t shared
 }
 
 /* Get an object of a frame without PX_FRAME_DELTAS. */
-static void get_plain_object(struct input *in, struct px_log_object *object)
+static void get_plain_object(struct px_input *in, struct px_log_object *object)
 {
-	object->object.handle = get_word(in);
-	object->object.type = get_word(in);
-	object->object.priority = get_word(in);
-	object->object.pid = get_word(in);
-	object->object.tid = get_word(in);
-	object->object.thread = get(in);
-	object->address = get(in);
-	object->site = get(in);
+	object->object.handle = px_input_word(in);
+	object->object.type = px_input_word(in);
+	object->object.priority = px_input_word(in);
+	object->object.pid = px_input_word(in);
+	object->object.tid = px_input_word(in);
+	object->object.thread = px_input_number(in);
+	object->address = px_input_number(in);
+	object->site = px_input_number(in);
 	get_name(in, &object->object, 0);
 }
 
 /* *object is the object before this one. */
-static void get_object(struct input *in, struct px_log_object *object)
+static void get_object(struct px_input *in, struct px_log_object *object)
 {
 	unsigned int bits;
 
-	object->object.handle += (uint32_t)px_frame_unzigzag(get(in));
-	bits = get_byte(in);
+	object->object.handle += (uint32_t)px_frame_unzigzag(px_input_number(in));
+	bits = px_input_byte(in);
 	if (bits & PX_FRAME_TYPE)
-		object->object.type = get_word(in);
+		object->object.type = px_input_word(in);
 	if (bits & PX_FRAME_PRIORITY)
-		object->object.priority = get_word(in);
+		object->object.priority = px_input_word(in);
 	if (bits & PX_FRAME_PID)
-		object->object.pid = get_word(in);
+		object->object.pid = px_input_word(in);
 	if (bits & PX_FRAME_TID)
-		object->object.tid = get_word(in);
+		object->object.tid = px_input_word(in);
 	if (bits & PX_FRAME_PTHREAD)
-		object->object.thread = get(in);
-	object->address += (uint64_t)px_frame_unzigzag(get(in));
+		object->object.thread = px_input_number(in);
+	object->address += (uint64_t)px_frame_unzigzag(px_input_number(in));
 	if (bits & PX_FRAME_CALLER)
-		object->site += (uint64_t)px_frame_unzigzag(get(in));
-	get_name(in, &object->object, get_word(in));
+		object->site += (uint64_t)px_frame_unzigzag(px_input_number(in));
+	get_name(in, &object->object, px_input_word(in));
 }
 
 bool px_unpack_next_object(const struct px_log_frame *frame, const void *body, size_t *offset,
 			   struct px_log_object *object)
 {
 	const unsigned char *bytes = body;
-	struct input in = {.at = bytes + *offset, .end = bytes + frame->objects};
+	struct px_input in = {.at = bytes + *offset, .end = bytes + frame->objects};
 	bool is_difference = (frame->flags & PX_FRAME_DELTAS) != 0;
 
 	if (in.at == in.end)
@@ -242,7 +190,7 @@ bool px_unpack_is_frame(const struct px_log_frame *frame, uint64_t position, uin
 	       (uint64_t)frame->objects + frame->records <= max;
 }
 
-static struct site *define_site(struct px_unpack *unpack, struct input *in, uint64_t op)
+static struct site *define_site(struct px_unpack *unpack, struct px_input *in, uint64_t op)
 {
 	struct site *site = &unpack->site[PX_FRAME_SITES_MAX];
 
@@ -252,12 +200,12 @@ static struct site *define_site(struct px_unpack *unpack, struct input *in, uint
 		site = &unpack->site[unpack->nr_sites++];
 	}
 	memset(site, 0, sizeof(*site));
-	site->shape = get_byte(in);
-	site->flags = get_word(in);
-	site->id = get_word(in);
+	site->shape = px_input_byte(in);
+	site->flags = px_input_word(in);
+	site->id = px_input_word(in);
 	if (!(site->shape & PX_FRAME_LONG))
-		site->length = get_word(in);
-	unpack->last_address += (uint64_t)px_frame_unzigzag(get(in));
+		site->length = px_input_word(in);
+	unpack->last_address += (uint64_t)px_frame_unzigzag(px_input_number(in));
 	site->address = unpack->last_address;
 	in->is_bad |= site->length > FIRST_BYTES || site->id >= PX_EVENT_IDS ||
 		      ((site->shape & (PX_FRAME_NATIVE | PX_FRAME_LONG)) == PX_FRAME_NATIVE &&
@@ -265,7 +213,7 @@ static struct site *define_site(struct px_unpack *unpack, struct input *in, uint
 	return site;
 }
 
-static struct site *get_site(struct px_unpack *unpack, struct input *in, uint64_t op)
+static struct site *get_site(struct px_unpack *unpack, struct px_input *in, uint64_t op)
 {
 	if (op == PX_FRAME_NEW_SITE || op == PX_FRAME_ONE_SITE)
 		return define_site(unpack, in, op);
@@ -274,26 +222,26 @@ static struct site *get_site(struct px_unpack *unpack, struct input *in, uint64_
 		       NULL;
 }
 
-PX_INLINE void get_words(struct input *in, struct site *site)
+PX_INLINE void get_words(struct px_input *in, struct site *site)
 {
-	unsigned int bits = get_byte(in);
+	unsigned int bits = px_input_byte(in);
 
 	for (unsigned int i = 0; i < WORDS; i++) {
 		unsigned int size = bits >> 2 * i & 3;
 
 		for (unsigned int k = 0; k < (size == 3 ? 4 : size); k++)
-			site->word[i] ^= (uint32_t)get_byte(in) << 8 * k;
+			site->word[i] ^= (uint32_t)px_input_byte(in) << 8 * k;
 	}
 }
 
-PX_INLINE void get_thread(const struct px_unpack *unpack, struct input *in,
+PX_INLINE void get_thread(const struct px_unpack *unpack, struct px_input *in,
 			  const struct site *site, uint32_t context, struct px_unpacked *to)
 {
 	const struct px_log_object *object;
 
 	if (site->shape & PX_FRAME_OTHER_THREAD) {
-		to->pid = get_word(in);
-		to->thread = get(in);
+		to->pid = px_input_word(in);
+		to->thread = px_input_number(in);
 		return;
 	}
 	object = px_unpack_object(unpack, context);
@@ -302,7 +250,7 @@ PX_INLINE void get_thread(const struct px_unpack *unpack, struct input *in,
 }
 
 /* Put the data together from what they share with those before them, and from their other bytes. */
-static const void *join(struct px_unpack *unpack, struct input *in, size_t shared, size_t size)
+static const void *join(struct px_unpack *unpack, struct px_input *in, size_t shared, size_t size)
 {
 	unsigned char *joined;
 	const void *others;
@@ -314,7 +262,7 @@ static const void *join(struct px_unpack *unpack, struct input *in, size_t share
 		in->is_bad = true;
 		return NULL;
 	}
-	others = get_bytes(in, size - shared);
+	others = px_input_bytes(in, size - shared);
 	if (!others)
 		return NULL;
 	joined = unpack->sharing + unpack->sharing_size;
@@ -324,22 +272,22 @@ static const void *join(struct px_unpack *unpack, struct input *in, size_t share
 	return joined;
 }
 
-static const void *get_path(struct px_unpack *unpack, struct input *in, size_t size)
+static const void *get_path(struct px_unpack *unpack, struct px_input *in, size_t size)
 {
-	size_t shared = get_byte(in);
-	const void *more = shared > 0 ? join(unpack, in, shared, size) : get_bytes(in, size);
+	size_t shared = px_input_byte(in);
+	const void *more = shared > 0 ? join(unpack, in, shared, size) : px_input_bytes(in, size);
 
 	unpack->last_more = more;
 	unpack->last_more_size = more ? size : 0;
 	return more;
 }
 
-PX_INLINE void get_data(struct px_unpack *unpack, struct input *in, struct site *site, const struct px_txtb_entry *entry,
+PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct site *site, const struct px_txtb_entry *entry,
 			struct px_unpacked *to)
 {
 	to->length = site->length;
 	if (site->shape & PX_FRAME_LONG) {
-		to->length = get_word(in);
+		to->length = px_input_word(in);
 		in->is_bad |= to->length <= FIRST_BYTES;
 	}
 	to->first = entry->info;
@@ -352,7 +300,7 @@ PX_INLINE void get_data(struct px_unpack *unpack, struct input *in, struct site 
 	if (!(site->shape & PX_FRAME_LONG) || in->is_bad)
 		return;
 	to->more = to->is_native && unpack->shares ? get_path(unpack, in, to->length - FIRST_BYTES) :
-						     get_bytes(in, to->length - FIRST_BYTES);
+						     px_input_bytes(in, to->length - FIRST_BYTES);
 }
 
 void px_unpack_skip(struct px_unpack *unpack)
@@ -365,7 +313,7 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 			 struct px_unpacked *to)
 {
 	const unsigned char *bytes = body;
-	struct input in = {.at = bytes + frame->objects,
+	struct px_input in = {.at = bytes + frame->objects,
 			   .end = bytes + frame->objects + frame->records};
 	struct px_log_object object;
 	uint64_t time_ns = frame->time_ns;
@@ -390,7 +338,7 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 	unpack->shares = (frame->flags & PX_FRAME_SHARES) != 0;
 	unpack->last_more_size = unpack->sharing_size = 0;
 	for (i = 0; i < frame->nr_entries; i++) {
-		uint64_t op = get(&in);
+		uint64_t op = px_input_number(&in);
 		struct site *site;
 		uint8_t above;
 
@@ -405,9 +353,9 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 		site = get_site(unpack, &in, op);
 		if (!site || in.is_bad)
 			break;
-		above = get_byte(&in);
+		above = px_input_byte(&in);
 		if (px_unlikely(above == PX_FRAME_LATER)) {
-			time_ns += (uint64_t)px_frame_unzigzag(get(&in));
+			time_ns += (uint64_t)px_frame_unzigzag(px_input_number(&in));
 			above = 0;
 		}
 		to[i].is_event = true;

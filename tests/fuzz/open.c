@@ -91,14 +91,16 @@ static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first)
 }
 
 /* The tail is at this offset: wrappers, names, modules. */
-static void place_tail(int fd, uint64_t commit_at, uint64_t at)
+static void place_tail(int fd, uint64_t header_at, uint64_t commit_at, uint64_t at)
 {
+	struct px_log_header header;
 	struct px_log_commit commit;
 
-	if (pread(fd, &commit, sizeof(commit), (off_t)commit_at) != sizeof(commit))
+	if (pread(fd, &header, sizeof(header), (off_t)header_at) != sizeof(header) ||
+	    pread(fd, &commit, sizeof(commit), (off_t)commit_at) != sizeof(commit))
 		return;
 	commit.wrappers_at = at;
-	commit.names_at = at + (uint64_t)commit.nr_wrappers * sizeof(struct px_wrapper_sum);
+	commit.names_at = at + px_log_wrappers_size(&header, &commit);
 	commit.modules_at = commit.names_at + (uint64_t)commit.nr_names * sizeof(struct px_log_name);
 	if (pwrite(fd, &commit, sizeof(commit), (off_t)commit_at) != sizeof(commit))
 		abort();
@@ -120,7 +122,7 @@ static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t
 	put(unfolding, sizeof(struct px_log_header), at + layout.header);
 	put(unfolding, sizeof(struct px_log_commit), at + layout.commit);
 	if (kind & SUMS)
-		place_tail(unfolding->fd, at + layout.commit, layout.size);
+		place_tail(unfolding->fd, at + layout.header, at + layout.commit, layout.size);
 	put_area(unfolding, at + sizeof(header));
 	put_area(unfolding, at + layout.entries);
 	put_area(unfolding, at + layout.frames);

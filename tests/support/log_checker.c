@@ -419,7 +419,10 @@ static void expect_length(const struct look *look)
 	if (look->facts->base)
 		return;
 	end = max_of(end, commit->modules_at + commit->modules_bytes);
-	end = max_of(end, commit->wrappers_at + commit->nr_wrappers * sizeof(struct px_wrapper_sum));
+	end = max_of(end, commit->wrappers_at +
+				  (look->facts->header.wrappers_bytes ?
+					   look->facts->header.wrappers_bytes :
+					   commit->nr_wrappers * sizeof(struct px_wrapper_sum)));
 	ck_assert_uint_eq(look->size, end);
 }
 

@@ -29,6 +29,7 @@ contents()
 	"$tool" blocked "$1" 2>&1
 	# TraceX shows the same entries.
 	"$tool" export --to jsonl -o - "$1" 2>&1
+	"$tool" info --wrappers "$1" 2>&1 | sed -n '/^wrapper/,$p'
 	"$tool" info "$1" 2>&1 | grep -E '^(lost|complete|recovered|events|pauses|loss|full)'
 	"$tool" check "$1" 2>&1 | grep -vE '^warning|: '
 }
@@ -62,10 +63,12 @@ fails 2 'already exists' pack -o "$scratch/packed" "$scratch/kept"
 fails 2 'the log itself' pack --force -o "$scratch/kept" "$scratch/kept"
 
 # A log that is compact stays the same file.
-nr_checks=$((nr_checks + 1))
-inode=$(stat -c %i "$scratch/steps.trx")
-"$tool" pack "$scratch/steps.trx" | grep -q 'compact already' || complain 'a packed log is packed again'
-[ "$(stat -c %i "$scratch/steps.trx")" -eq "$inode" ] || complain 'a compact log becomes another file'
+for name in steps calls; do
+	nr_checks=$((nr_checks + 1))
+	inode=$(stat -c %i "$scratch/$name.trx")
+	"$tool" pack "$scratch/$name.trx" | grep -q 'compact already' || complain "$name: a packed log is packed again"
+	[ "$(stat -c %i "$scratch/$name.trx")" -eq "$inode" ] || complain "$name: a compact log becomes another file"
+done
 
 # The log of a killed program is completed, and packed.  The name may be a link, and the mode stays.
 nr_checks=$((nr_checks + 4))
