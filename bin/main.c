@@ -13,7 +13,8 @@
 const struct command *const commands[] = {
 	&cmd_record, &cmd_follow, &cmd_list,	&cmd_doctor, &cmd_snapshot, &cmd_recover, &cmd_pack,
 	&cmd_print,  &cmd_info,
-	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_why,	   &cmd_merge, &cmd_diff,
+	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_waits,   &cmd_why,
+	&cmd_merge,  &cmd_diff,
 	&cmd_export, &cmd_demo,	  &cmd_version, &cmd_help,   NULL,
 };
 
@@ -101,8 +102,10 @@ const struct command cmd_version = {
 
 int main(int argc, char **argv)
 {
+	static char buffer[65536]; /* the whole output of help: the only write is the last one, so its error is known */
 	const struct command *command;
 
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	text_use_locale();
 	if (argc < 2) {
 		print_commands(stderr);

@@ -17,8 +17,6 @@ void table_open(struct table *table, struct text *text, enum format format)
 	*table = (struct table){.text = text, .format = format};
 	if (format == FORMAT_JSON)
 		json_begin(&table->json, text);
-	if (format == FORMAT_CSV)
-		text_string(text, "report,subject,item,statistic,value\r\n");
 }
 
 int table_usual_width(const struct table *table)
@@ -28,10 +26,28 @@ int table_usual_width(const struct table *table)
 	return width > USUAL_WIDTH ? width : USUAL_WIDTH;
 }
 
+static void print_csv_titles(struct table *table)
+{
+	if (table->has_titles)
+		return;
+	table->has_titles = true;
+	if (!table->has_records) {
+		text_string(table->text, "report,subject,item,statistic,value\r\n");
+		return;
+	}
+	for (int i = 0; i < table->nr_columns; i++) {
+		text_string(table->text, i > 0 ? "," : "");
+		text_csv(table->text, table->columns[i].key);
+	}
+	text_string(table->text, "\r\n");
+}
+
 void table_close(struct table *table)
 {
 	if (table->format == FORMAT_JSON)
 		json_end(&table->json);
+	if (table->format == FORMAT_CSV)
+		print_csv_titles(table);
 	free(table->cell);
 }
 
@@ -286,10 +302,23 @@ static void print_json(struct table *table)
 	json_close_on_line(json);
 }
 
-static void print_csv(const struct table *table)
+static void print_records(const struct table *table)
+{
+	for (size_t i = 0; i < table->nr_cells; i++) {
+		text_csv(table->text, table->cell[i] ? table->cell[i] : "");
+		text_string(table->text, (i + 1) % (size_t)table->nr_columns == 0 ? "\r\n" : ",");
+	}
+}
+
+static void print_csv(struct table *table)
 {
 	struct text *text = table->text;
 
+	print_csv_titles(table);
+	if (table->has_records) {
+		print_records(table);
+		return;
+	}
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		int column = (int)(i % (size_t)table->nr_columns);
 		char *const *labels = &table->cell[i - (size_t)column];

@@ -2,9 +2,10 @@
 /*
  * Tables, printed as text, JSON or CSV.
  *
- * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one row for each
+ * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one line for each
  * value: the table, the labels (the first columns), the column and the value. So tables with different columns fit into
- * one file.
+ * one file. If the only table has records, CSV has the keys of the columns in its first line, and then one line for each
+ * row.
  *
  * A text has lines of at most `width` characters, if this is possible: then the least important columns are left out.
  */
@@ -31,6 +32,8 @@ struct table {
 	enum format format;
 	int width; /* largest number of characters of a line of text; 0 means any number */
 	const char *const *minor; /* the keys of the columns that long lines leave out, the first one first; NULL: none */
+	bool has_records; /* CSV has one line for each row */
+	bool has_titles;  /* CSV: the first line is printed */
 	struct json json;
 	const char *title, *key;
 	const struct column *columns;

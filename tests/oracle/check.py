@@ -202,6 +202,23 @@ def check_blocked(account, pairs, last_ns):
                      f"{(len(lengths), sum(lengths), max(lengths))}")
 
 
+def check_waits(account, shown, pairs, last_ns):
+    """A row for each wait, with its begin, its call, and its end, exactly as the log has them."""
+    waits = collections.defaultdict(list)
+    for call, begin, end, has_waited in pairs:
+        if has_waited:
+            waits[call.tid, call.service].append((begin - shown.first_ns, (end or last_ns) - begin, end is not None))
+    rows = collections.defaultdict(list)
+    for row in rows_of("waits"):
+        rows[Shown.tid(row["thread"]), row["call"]].append(
+            (ns_of(row["start_s"]), ns_of(row["duration_s"]), row["end"] != "lasts"))
+    for key, expected in waits.items():
+        # A program does not account for all of its calls.
+        missing = collections.Counter(expected) - collections.Counter(rows[key])
+        if missing:
+            complain(f"waits has no row for {key}: {list(missing)[:3]} of {len(expected)}, but {rows[key][:3]}")
+
+
 def check_locks(account):
     """How often a lock was taken, and for how long it was held at least and at most."""
     taken, least, most = collections.Counter(), collections.Counter(), collections.Counter()
@@ -429,6 +446,7 @@ def main():
     if pairs:
         check_sleeps(account, pairs, offset, shown.last_ns)
         check_blocked(account, pairs, shown.last_ns)
+        check_waits(account, shown, pairs, shown.last_ns)
         check_locks(account)
         check_why(account)
         check_running(account, shown, pairs)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # txtrace blocked.
 . "${srcdir:-.}/tests/tool/lib.sh"
-. "$top/tests/tool/waits.sh"
+. "$top/tests/tool/wait_samples.sh"
 
 mklog=$(pwd)/tests/tool/mklog
 [ -x "$mklog" ] || { echo "FAIL: there is no $mklog"; exit 99; }

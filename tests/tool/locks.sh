@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # txtrace locks.
 . "${srcdir:-.}/tests/tool/lib.sh"
-. "$top/tests/tool/waits.sh"
+. "$top/tests/tool/wait_samples.sh"
 
 bad_files locks
 fails 2 'takes one file' locks

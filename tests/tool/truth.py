@@ -289,11 +289,34 @@ class Log:
         if not any(row["unended"] for row in blocked):
             self.same("time of waits in blocked and chrome", sum(ns(row["total_s"]) for row in blocked),
                       sum(s[3] - s[2] for s in chrome if self.is_counted(s)))
+        self.check_rows_of_waits(blocked)
         holds = collections.Counter(s[0].removeprefix("held: ") for s in chrome if s[0].startswith("held: "))
         mutexes = {row["lock"]: row["taken"] for row in locks if row["type"] == "mutex"}
         is_counted = any(e["event"] == "txtrace_calls" for e in self.events)
         if not self.info.get("gaps") and not self.is_foreign and not is_counted:
             self.same("holds of mutexes in locks and chrome", mutexes, {name: holds[name] for name in mutexes})
+
+    def check_rows_of_waits(self, blocked):
+        """The rows of waits add up to those of blocked."""
+        sums = collections.defaultdict(lambda: [0, 0, 0])
+        rows = object_of("waits", "--format", "json", self.path)["waits"]
+        for row in rows:
+            if row["end"] != "end missing":
+                at = sums[row["object"], row["type"]]
+                at[0] += 1
+                at[1] += ns(row["duration_s"])
+                at[2] += row["end"] == "lasts"
+        expected = collections.defaultdict(lambda: [0, 0, 0])
+        for row in blocked:
+            at = expected[row["object"], row["type"]]
+            at[0] += row["waits"]
+            at[1] += ns(row["total_s"])
+            at[2] += row["unended"]
+        self.same("waits and blocked", dict(sums), dict(expected))
+        longest = sorted((-ns(row["duration_s"]), row["number"]) for row in rows if row["duration_s"] is not None)[:3]
+        top = object_of("waits", "--format", "json", "--sort", "duration", "--top", "3", self.path)["waits"]
+        self.same("the longest waits", longest, [(-ns(row["duration_s"]), row["number"]) for row in top
+                                                 if row["duration_s"] is not None])
 
     def waits_and_holds(self, spans):
         tracks = [(re.sub(r" \(\d+\)$", "", s[0] or ""), *s[1:]) for s in spans

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # txtrace why.
 . "${srcdir:-.}/tests/tool/lib.sh"
-. "$top/tests/tool/waits.sh"
+. "$top/tests/tool/wait_samples.sh"
 
 waits_make
 cd "$scratch" || exit 99
