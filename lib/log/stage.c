@@ -297,11 +297,13 @@ static bool find_contexts(struct px_log *log, bool switches, uint64_t keep)
 
 /*
  * The viewer charges the time before an entry to the context of the entry.  An event of a flush, or of no thread, does
- * not show that its thread has used the CPU since the last event.
+ * not show that its thread has used the CPU since the last event.  Nor does START, after the stream was stopped: the
+ * flush thread starts a stream again that was full.
  */
-static bool is_beside(const struct px_record *record)
+static bool is_beside(const struct px_log *log, const struct px_record *record)
 {
-	return record->id == PX_EVENT_FLUSH_START || record->id == PX_EVENT_FLUSH_STOP ||
+	return (record->id == PX_EVENT_START && log->ran != 0) ||
+	       record->id == PX_EVENT_FLUSH_START || record->id == PX_EVENT_FLUSH_STOP ||
 	       (record->id < PX_EVENT_UNNAMED && (record->context == PX_NO_THREAD || record->context == 0));
 }
 
@@ -345,7 +347,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 		need->step = step_to(&stamps, report->time_ns,
 				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
-	need->switches = is_beside(&report->record) && log->ran != 0 && !need->ends_idleness &&
+	need->switches = is_beside(log, &report->record) && log->ran != 0 && !need->ends_idleness &&
 			 log->translation.entries[0].context != log->ran && need->step.ticks > 0;
 	need->slots += need->switches;
 	if (need->begins_round || !stamps.begun)
@@ -468,7 +470,7 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
 	uint32_t ran = log->ran, nr_staged = log->nr_staged;
-	bool is_beside_others = is_beside(&report->record);
+	bool is_beside_others = is_beside(log, &report->record);
 
 	if (translation->changed)
 		renew_context(log, volume, translation->changed);

@@ -1324,6 +1324,53 @@ START_TEST(suspend_at_the_end_of_a_write_is_followed_by_who_is_idle)
 }
 END_TEST
 
+/* A thread flushes, and starts the stream again, which was full; the image gives that time to those that worked. */
+START_TEST(events_of_a_flush_take_no_time_from_others)
+{
+	static const struct {
+		uint32_t thread;
+		uint32_t id;
+	} script[] = {
+		{1, 0}, {3, PX_EVENT_FLUSH_START}, {3, PX_EVENT_FLUSH_STOP}, {1, 0},
+		{3, PX_EVENT_FLUSH_START}, {0, PX_EVENT_STOP}, {0, PX_EVENT_OVERFLOW}, {3, PX_EVENT_FLUSH_STOP},
+		{0, PX_EVENT_RESUME}, {3, PX_EVENT_START}, {2, 0}, {2, PX_EVENT_FLUSH_START}, {2, 0},
+	};
+	struct px_report report = {.time_ns = UINT64_C(1700000000000001000)};
+	uint64_t ticks[4] = {0};
+	struct txtb_trace trace;
+	char *image;
+
+	begin_log(PX_POLICY_APPEND, 0);
+	object_data(M1, 0, 0, 0);
+	for (size_t i = 0; i < PX_ARRAY_SIZE(script); i++) {
+		report.record = record_of(script[i].thread, PX_CALL_pthread_mutex_unlock, 0);
+		report.length = report.copied = length;
+		if (script[i].id != 0) {
+			report.record.id = script[i].id;
+			report.record.flags = 0;
+			report.length = report.copied = report.record.length = 0;
+		}
+		if (script[i].thread == 0)
+			report.record.context = report.record.pid = 0;
+		append(&report);
+		report.time_ns += 10000;
+	}
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_COMPLETE), 0);
+	px_test_check_log(file, 0, &facts);
+	image = mmap(NULL, px_test_file_size(file), PROT_READ, MAP_SHARED, file, 0);
+	ck_assert_int_eq(txtb_check(image, px_test_file_size(file), &trace), TXTB_ACCEPTED);
+	expect_image(&trace);
+	for (uint32_t i = PX_LOG_START_FILLERS + 1; i < trace.nr_events; i++)
+		for (uint32_t n = 1; n < PX_ARRAY_SIZE(ticks); n++)
+			if (trace.events[i].context == thread(n))
+				ticks[n] += trace.events[i].ticks - trace.events[i - 1].ticks;
+	ck_assert_uint_eq(ticks[1], 300);
+	ck_assert_uint_eq(ticks[2], 900);
+	ck_assert_uint_eq(ticks[3], 0);
+	txtb_free(&trace);
+}
+END_TEST
+
 /* Gaps that stamps cannot span are the idle thread's too, where the thread slept. */
 START_TEST(long_sleep_is_charged_to_who_is_idle)
 {
@@ -1731,6 +1778,7 @@ int main(void)
 	tcase_add_test(logs, log_that_goes_round_never_shows_a_handle_that_has_no_object);
 	tcase_add_loop_test(logs, log_that_was_cleared_goes_on_with_the_same_objects, 0,
 			    PX_ARRAY_SIZE(policies));
+	tcase_add_test(logs, events_of_a_flush_take_no_time_from_others);
 	tcase_add_test(logs, suspend_at_the_end_of_a_write_is_followed_by_who_is_idle);
 	tcase_add_test(logs, long_sleep_is_charged_to_who_is_idle);
 	tcase_add_test(logs, call_of_a_thread_that_is_two_comes_back_as_it_was);
