@@ -131,14 +131,33 @@ static void record(unsigned int nr_events, size_t data_bytes)
 	}
 }
 
-/* Of three locks, each is waited for in its turn. */
+static const struct px_wrapper_row rows[] = {
+	{PX_WRAPPER_INSTALLED, PX_CALL_pthread_mutex_lock, "pthread_mutex_lock", "GLIBC_2.2.5"},
+	{PX_WRAPPER_INSTALLED, PX_CALL_open, "open", "GLIBC_2.2.5"},
+	{PX_WRAPPER_MISSING, PX_CALL_open, "openat2", ""},
+};
+
+static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
+{
+	*nr_rows = sizeof(rows) / sizeof(rows[0]);
+	return rows;
+}
+
+/* Of three locks, each is waited for in its turn.  Files in one directory are opened between them. */
 static void record_calls(unsigned int nr_calls)
 {
 	static const uint32_t flags[] = {0, PX_RECORD_BEGINS, PX_RECORD_ENDS};
+	unsigned char data[60] = {3};
 
-	for (unsigned int i = 0; i < nr_calls; i++)
+	px_callpoint_rows = get_rows;
+	for (unsigned int i = 0; i < nr_calls; i++) {
+		int length = snprintf((char *)data + 16, sizeof(data) - 16, "/var/lib/file-%u", i);
+
 		px_callpoint(0, PX_CALL_AT(PX_CALL_pthread_mutex_lock, flags[i % 3]),
 			     0x1000 + i / 3 % 3, 0, NULL);
+		if (i % 5 == 0)
+			px_callpoint_long(1, PX_CALL_AT(PX_CALL_open, 0), data, 16 + (size_t)length, NULL);
+	}
 }
 
 /* data_bytes: CALLS for calls. */
