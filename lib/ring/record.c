@@ -11,22 +11,37 @@ static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64
 	return true;
 }
 
+/*
+ * Copy the data of a slot, at most nr_words words.  Copy whole slots word by word: a copy through an array would load 16
+ * bytes directly after it stored them in two halves, and the CPU would wait for the stores.
+ */
+PX_INLINE void copy_words(const struct px_ring *ring, uint64_t position, size_t nr_words,
+			  unsigned char *to, size_t length)
+{
+	uint64_t words[PX_RECORD_MORE_WORDS];
+
+	if (px_likely(length >= nr_words * sizeof(*words))) {
+		for (size_t k = 0; k < nr_words; k++) {
+			words[0] = px_read_once(px_record_more_word(ring, position, k));
+			memcpy(to + k * sizeof(*words), &words[0], sizeof(*words));
+		}
+		return;
+	}
+	for (size_t k = 0; k < nr_words; k++)
+		words[k] = px_read_once(px_record_more_word(ring, position, k));
+	memcpy(to, words, length);
+}
+
 static void read_data(const struct px_ring *ring, uint64_t position, size_t length, void *data)
 {
+	const size_t slot_bytes = PX_RECORD_MORE_WORDS * sizeof(uint64_t);
 	unsigned char *to = data;
-	uint64_t words[PX_RECORD_MORE_WORDS];
-	size_t chunk = length < PX_RECORD_FIRST_BYTES ? length : PX_RECORD_FIRST_BYTES;
 
-	words[0] = px_read_once(px_record_more_word(ring, position, 0));
-	words[1] = px_read_once(px_record_more_word(ring, position, 1));
-	memcpy(to, words, chunk);
-	for (length -= chunk; length > 0; length -= chunk) {
-		to += chunk;
-		position++;
-		for (size_t k = 0; k < PX_RECORD_MORE_WORDS; k++)
-			words[k] = px_read_once(px_record_more_word(ring, position, k));
-		chunk = length < sizeof(words) ? length : sizeof(words);
-		memcpy(to, words, chunk);
+	copy_words(ring, position, PX_RECORD_FIRST_BYTES / sizeof(uint64_t), to, length);
+	to += PX_RECORD_FIRST_BYTES;
+	for (size_t done = PX_RECORD_FIRST_BYTES; done < length; done += slot_bytes) {
+		copy_words(ring, ++position, PX_RECORD_MORE_WORDS, to, length - done);
+		to += slot_bytes;
 	}
 }
 
