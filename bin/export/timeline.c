@@ -148,6 +148,8 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	struct timeline *timeline = arg;
 	struct track *lane = lane_of(timeline, hold);
 
+	if (timeline->is_ending && hold->thread->has_died)
+		return;
 	if (!lane && hold->object->is_lock)
 		lane = begin_hold(timeline, hold, hold->since_ns, false, 0);
 	if (lane && !timeline->is_ending)
@@ -249,6 +251,17 @@ static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
 	end_wait(arg, wait, at_ns);
 }
 
+static void take_died(void *arg, const struct waiter *thread, int64_t at_ns)
+{
+	struct timeline *timeline = arg;
+	struct track *track = track_of_thread(&timeline->tracks, thread->context, timeline->pid);
+
+	while (track->kind == TRACK_THREAD && track->depth > 0)
+		end_slice(timeline, track, at_ns);
+	for (const struct hold *hold = thread->holds; hold; hold = hold->next_of_thread)
+		take_given(timeline, hold, at_ns);
+}
+
 /* Counters. */
 
 static void count(struct timeline *timeline, const struct event *event, unsigned int native)
@@ -311,7 +324,7 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 	timeline->listener = (struct waits_listener){.arg = timeline,
 						     .began = take_began,
 						     .ended = take_ended,
-						     .broken = take_broken,
+						     .broken = take_broken, .died = take_died,
 						     .taken = take_taken,
 						     .learned = take_learned,
 						     .given = take_given,

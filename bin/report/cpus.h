@@ -4,7 +4,7 @@
  * event until another thread has an event on this CPU, or until the thread has an event on another CPU. The running
  * thread of a CPU is unknown in these periods: before the first event of the CPU and after its last event, while the
  * stream is stopped, where events were lost, and after the thread has left the CPU, has begun to wait in a call, or has
- * ended.
+ * ended, also with its process.
  *
  * So the reported time of a thread can be too long: the thread may have slept without an event, or threads without
  * events may have run on its CPU.

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "trace/calltable.h"
+#include "trace/lives.h"
 #include "trace/native.h"
 #include "trace/states.h"
 
@@ -147,34 +148,58 @@ static struct event make_resume(const struct event *of)
 	return made;
 }
 
-/* Return true if the thread records nothing more: its process ends. */
-static bool ends_process(const struct event *event)
+/* Return a free place for an event that calls_next() returns. */
+static struct event *add(struct expansion *expansion)
 {
-	static const struct call_row *end, *exit_call;
-
-	if (!end) {
-		end = calltable_find("txtrace_process_end");
-		exit_call = calltable_find("_exit");
+	if (expansion->nr == expansion->room) {
+		expansion->room = expansion->room ? 2 * expansion->room : 8;
+		expansion->event = must(
+			reallocarray(expansion->event, (size_t)expansion->room, sizeof(*expansion->event)));
 	}
-	return event->is_call && event->row && (event->row == end || event->row == exit_call);
+	return &expansion->event[expansion->nr++];
 }
 
-static int expand(const struct event *event, struct event made[CALLS_EVENTS_MAX])
+/* A thread has ended with its process. */
+static void add_end(struct source *source, const struct event *event, const struct life *life)
 {
+	const struct txtrace_object *thread = source_object(source, life->context);
+	struct event made = make(event, NATIVE_THREAD_SUSPEND, life->context, STATE_ENDED, 0, 0);
+
+	made.call.object = 0;
+	if (life->context != event->context) {
+		made.context = life->context;
+		made.thread = source_context_name(source, life->context);
+		made.cpu = life->cpu;
+		made.priority = -1;
+		if (thread)
+			made.pid = thread->pid;
+	}
+	*add(source->expansion) = made;
+}
+
+static void expand(struct source *source)
+{
+	struct expansion *expansion = source->expansion;
+	const struct event *event = &expansion->read;
 	bool begins = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
 	bool ends = event->is_call && event->call.phase == TXTRACE_CALL_ENDS;
-	int nr = 0;
+	struct event *same;
 
+	expansion->nr = expansion->next = 0;
+	lives_note(expansion->lives, event);
+	lives_end(expansion->lives, source, event, true, add_end);
 	if (ends)
-		made[nr++] = make_resume(event);
-	made[nr] = *event;
-	made[nr++].is_over = ends;
+		*add(expansion) = make_resume(event);
+	same = add(expansion);
+	*same = *event;
+	same->is_over = ends;
 	if (begins && event->call.state != 0)
-		made[nr++] = make(event, NATIVE_THREAD_SUSPEND, event->context, event->call.state,
-				  0, 0);
-	if (ends_process(event))
-		made[nr++] = make(event, NATIVE_THREAD_SUSPEND, event->context, STATE_ENDED, 0, 0);
-	return nr;
+		*add(expansion) =
+			make(event, NATIVE_THREAD_SUSPEND, event->context, event->call.state, 0, 0);
+	lives_end(expansion->lives, source, event, false, add_end);
+	for (int i = 0; i < expansion->nr; i++)
+		if (expansion->event[i].is_made)
+			expansion->event[i].data = (const unsigned char *)expansion->event[i].call.word;
 }
 
 void calls_expand(struct source *source)
@@ -182,6 +207,7 @@ void calls_expand(struct source *source)
 	if (source->file.foreign || source->expansion)
 		return;
 	source->expansion = must(calloc(1, sizeof(*source->expansion)));
+	source->expansion->lives = must(calloc(1, sizeof(*source->expansion->lives)));
 }
 
 bool calls_next(struct source *source, struct event *event)
@@ -193,12 +219,7 @@ bool calls_next(struct source *source, struct event *event)
 	if (expansion->next == expansion->nr) {
 		if (!source_next(source, &expansion->read))
 			return false;
-		expansion->nr = expand(&expansion->read, expansion->event);
-		expansion->next = 0;
-		for (int i = 0; i < expansion->nr; i++)
-			if (expansion->event[i].is_made)
-				expansion->event[i].data =
-					(const unsigned char *)expansion->event[i].call.word;
+		expand(source);
 	}
 	*event = expansion->event[expansion->next++];
 	return true;

@@ -9,7 +9,7 @@
  * 	the call begins to wait	the call, SUSPEND
  * 	the call returns	RESUME by the thread that ended the wait, or by no thread; after it the event of the
  * 				return
- * 	a process ends		the call, SUSPEND of its thread as ended
+ * 	a process ends		the call, SUSPEND of each of its threads as ended (lives.h)
  */
 #ifndef TXTRACE_TRACE_CALLS_H
 #define TXTRACE_TRACE_CALLS_H

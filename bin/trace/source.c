@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/lives.h"
 #include "trace/newer.h"
 
 #define FIRST_DATA_BYTES 4096
@@ -264,6 +265,11 @@ void source_close(struct source *source)
 	for (size_t i = 0; i < SOURCE_TYPES; i++)
 		free(source->type[i].name);
 	free(source->type);
+	if (source->expansion) {
+		lives_free(source->expansion->lives);
+		free(source->expansion->lives);
+		free(source->expansion->event);
+	}
 	free(source->expansion);
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
@@ -278,8 +284,10 @@ void source_rewind(struct source *source)
 	end_progress(source);
 	posix_trace_rewind(source->trace);
 	source->nr_read = 0;
-	if (source->expansion)
+	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
+		lives_free(source->expansion->lives);
+	}
 }
 
 /* Names. */

@@ -49,8 +49,6 @@ struct event {
 	const struct call_row *row; /* the call with the same name as the event type, or NULL */
 };
 
-#define CALLS_EVENTS_MAX 2 /* calls_next() returns at most this number of events for one event of a log */
-
 struct source {
 	const char *path;
 	trace_id_t trace;
@@ -67,8 +65,9 @@ struct source {
 	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
 
 	struct expansion { /* calls_next() made these events from the last event that it read */
-		struct event read, event[CALLS_EVENTS_MAX];
-		int nr, next;
+		struct event read, *event;
+		int nr, next, room;
+		struct lives *lives;
 	} * expansion; /* NULL if there are no such events */
 
 	struct map by_handle; /* values are pointers to objects; if is_live, each object has its own allocation */

@@ -328,6 +328,21 @@ static void put_of_thread(struct running *running, const struct spooled *event)
 		put(running, view_of(running, cpu), event, 0);
 }
 
+/* If the thread did not run, the file shows already that it waits, or another thread on its CPU. */
+static void put_death(struct running *running, const struct spooled *event)
+{
+	struct thread *thread = thread_of(running, event->context);
+	struct spooled suspend = *event;
+
+	if (thread->cpu == NO_CPU) {
+		thread->has_ended = true;
+		return;
+	}
+	suspend.id = (unsigned int)thread->cpu << CPU_SHIFT | native_of(event);
+	suspend.priority = thread->priority;
+	put_of_thread(running, &suspend);
+}
+
 static bool is_thread(const struct spooled *event)
 {
 	return !(event->flags & SPOOLED_NO_THREAD) && event->context != CONTEXT_INTERRUPT &&
@@ -352,6 +367,8 @@ static void put_event(struct running *running, const struct spooled *event)
 		store(running, view_of(running, cpu), event);
 	else if (!(event->flags & SPOOLED_LOG))
 		put_foreign(running, event);
+	else if (event->flags & SPOOLED_DIES)
+		put_death(running, event);
 	else if (native_of(event) == NATIVE_THREAD_RESUME)
 		put_resume(running, event);
 	else if (is_thread(event))

@@ -28,6 +28,7 @@ struct spooled {
 #define SPOOLED_NO_THREAD 4u /* the event has no thread */
 #define SPOOLED_GAP 8u	     /* the recording stopped or lost events at this event */
 #define SPOOLED_END 16u	     /* the thread ends with this event */
+#define SPOOLED_DIES 32u     /* the thread ends with its process, and did not record this event itself */
 
 #define SORT_WINDOW 1024
 

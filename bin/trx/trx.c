@@ -177,7 +177,7 @@ static uint32_t flags_of(const struct event *event)
 		flags |= SPOOLED_GAP;
 	if (event_native(event) == NATIVE_THREAD_SUSPEND &&
 	    (!event->is_made || event_word(event, 1) == STATE_ENDED))
-		flags |= SPOOLED_END;
+		flags |= SPOOLED_END | (event->is_made ? SPOOLED_DIES : 0);
 	return flags;
 }
 

@@ -152,6 +152,17 @@ static void end_unknown(const struct waits *waits, struct waiter *thread)
 	thread->is_unknown = false;
 }
 
+/* Later events of other processes may still show what the thread waited for, so it leaves nothing. */
+static void end_thread(struct waits *waits, struct waiter *thread)
+{
+	if (thread->has_died)
+		return;
+	thread->has_died = true;
+	thread->died_ns = waits->now_ns;
+	if (waits->listener->died)
+		waits->listener->died(waits->listener->arg, thread, waits->now_ns);
+}
+
 static void begin_wait(struct waits *waits, const struct event *event)
 {
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
@@ -160,6 +171,10 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	struct waiter *holder;
 	struct service service;
 
+	if (state == STATE_ENDED && event->is_made) {
+		end_thread(waits, thread);
+		return;
+	}
 	if (thread->waits)
 		report_unknown(waits, thread, wait->begin_ns, event->time_ns);
 	forget_wait(waits, thread);
@@ -383,8 +398,10 @@ static void apply_event(struct waits *waits, const struct event *event)
 	find_gap(waits, event);
 	if (event->priority >= 0)
 		thread->priority = event->priority;
-	if (!event->is_made)
+	if (!event->is_made) {
 		end_unknown(waits, thread);
+		thread->has_died = false;
+	}
 	if (call_counted(event)) {
 		apply_counted(waits, event);
 		return;
@@ -412,24 +429,30 @@ static void apply_event(struct waits *waits, const struct event *event)
 		set_service(thread, event, native);
 }
 
+/* Return the time until which the trace shows the thread. */
+static int64_t end_of(const struct waits *waits, const struct waiter *thread)
+{
+	return thread->has_died ? thread->died_ns : waits->end_ns;
+}
+
 void waits_end(struct waits *waits)
 {
 	waits->has_ended = true;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
-		at->wait.end_ns = waits->end_ns;
+		at->wait.end_ns = end_of(waits, at);
 		if (at->waits)
-			holder_watch_end(&at->wait, waits->end_ns);
+			holder_watch_end(&at->wait, at->wait.end_ns);
 	}
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		if (at->is_unknown)
-			report_unknown(waits, at, at->unknown_since_ns, waits->end_ns);
+			report_unknown(waits, at, at->unknown_since_ns, end_of(waits, at));
 		if (at->waits)
 			report_end(waits, &at->wait);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
 		     hold = hold->next_of_object)
-			waits->listener->given(waits->listener->arg, hold, waits->end_ns);
+			waits->listener->given(waits->listener->arg, hold, end_of(waits, hold->thread));
 }
 
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)

@@ -53,7 +53,7 @@ struct wait {
 	const char *service; /* name of the call */
 	uint64_t number;     /* number of the event that began the wait */
 	int64_t begin_ns, end_ns;
-	bool has_ended; /* false if the wait lasts until the end of the trace */
+	bool has_ended; /* false if the wait lasts until the end of the trace, or of the process */
 	bool counts;	/* the filter and the range take its first event */
 	int priority;	/* priority of the thread, or -1 if unknown */
 	uintptr_t address;
@@ -102,6 +102,10 @@ struct waiter {
 	bool is_unknown;
 	int64_t unknown_since_ns;
 
+	/* The process of the thread ended at this time.  What it waited for and held is kept, to explain it. */
+	bool has_died;
+	int64_t died_ns;
+
 	struct waiter *watchers, *next_watcher; /* the threads whose waits watch this thread */
 	struct waiter *next_waiting;		/* the next thread that waits for the same object */
 
@@ -137,10 +141,12 @@ struct waits;
 struct waits_listener {
 	void *arg;
 	void (*began)(void *arg, const struct wait *wait);
-	/* A wait has ended, or the trace has ended during the wait. */
+	/* A wait has ended, or the trace or the process of the thread has ended during the wait. */
 	void (*ended)(void *arg, const struct wait *wait);
 	/* The end of a wait is missing.  The event at at_ns shows this, or at this time the trace has a gap. */
 	void (*broken)(void *arg, const struct wait *wait, int64_t at_ns);
+	/* The process of the thread has ended. */
+	void (*died)(void *arg, const struct waiter *thread, int64_t at_ns);
 	/* The trace does not show what the thread did in this period, because events are missing. */
 	void (*unknown)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 	/* The trace has a gap: it is unknown which thread holds or waits for an object. */

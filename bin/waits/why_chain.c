@@ -28,8 +28,9 @@ static void print_wait(const struct why_chain *why, const struct wait *wait, str
 
 	if (!wait->has_ended)
 		why_line(&why->to, depth,
-		     "%s was %s from %s on, and still was when the trace ended %s, %s later.",
+		     "%s was %s from %s on, and still was when %s ended %s, %s later.",
 		     wait->thread->name, what.text, why_time(&why->to, wait->begin_ns).text + 3,
+		     wait->thread->has_died ? "its process" : "the trace",
 		     why_time(&why->to, wait->end_ns).text,
 		     why_duration(wait->end_ns - wait->begin_ns).text);
 	else if (depth == 0 || is_all)

@@ -132,7 +132,8 @@ static void take_wait(void *arg, const struct wait *wait)
 		return;
 	}
 	find_time(chooser);
-	if (wait->begin_ns <= chooser->at_ns && (chooser->at_ns < wait->end_ns || !wait->has_ended)) {
+	if (wait->begin_ns <= chooser->at_ns &&
+	    (chooser->at_ns < wait->end_ns || (!wait->has_ended && !wait->thread->has_died))) {
 		choice->found = *wait;
 		choice->is_found = true;
 	} else if (wait->end_ns <= chooser->at_ns) {

@@ -83,8 +83,10 @@ class Shown:
 
     def __init__(self):
         self.calls, self.first_of_cpu, self.span, self.ends = collections.defaultdict(list), {}, {}, {}
+        self.process, self.over, self.starts, self.lives = {}, {}, {}, {}  # thread to pid; pid to the end of the process, to its programs
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
-        for line in run("print", "--format", "jsonl", log).splitlines():
+        columns = "number,time,ns,cpu,pid,thread,context,event,data"
+        for line in run("print", "--format", "jsonl", "--columns", columns, log).splitlines():
             event = json.loads(line)
             self.first_ns = self.first_ns or event["ns"]
             self.last_ns = event["ns"]
@@ -92,9 +94,26 @@ class Shown:
             tid = self.tid(event["thread"])
             if event["event"] in ("txtrace_thread_end", "txtrace_process_end"):
                 self.ends[tid] = event["ns"]
+            self.note_life(event, tid)
             self.span[tid] = self.span.get(tid, (event["ns"],))[0], event["ns"]
             if isinstance(event["data"], dict):
                 self.add(event)
+
+    def note_life(self, event, tid):
+        data, pid = event["data"], event["pid"]
+        if tid:
+            self.process[tid] = pid
+            self.lives.setdefault(int(event["context"], 16), [pid, event["ns"], event["ns"]])[2] = event["ns"]
+        if event["event"] in ("txtrace_process_end", "_exit"):
+            self.over.setdefault(pid, event["ns"])
+        if event["event"] == "txtrace_process_start":
+            self.starts.setdefault(pid, []).append((event["ns"], int(event["context"], 16)))
+        if event["event"] == "waitpid" and isinstance(data, dict) and data.get("child", 0) > 0:
+            self.over.setdefault(data["child"], event["ns"])
+
+    def end_of(self, tid):
+        """When a thread that records nothing more has ended."""
+        return self.over.get(self.process.get(tid), self.last_ns)
 
     def add(self, event):
         data, key = event["data"], (self.tid(event["thread"]), event["event"])
@@ -114,7 +133,7 @@ class Shown:
 
     @staticmethod
     def tid(thread):
-        found = re.search(r" (\d+)$", thread)
+        found = re.search(r" (\d+)(?: 1[0-9a-f]{6})?$", thread)  # a second name of a buffer ends with the handle
         return int(found[1]) if found else 0
 
 
@@ -150,13 +169,13 @@ def check_calls(account, shown):
     return pairs, (low + high) / 2
 
 
-def check_sleeps(account, pairs, offset, last_ns):
+def check_sleeps(account, pairs, offset, shown):
     """A wait in the log contains the time in which the thread certainly slept."""
     for call, begin, end, has_waited in pairs:
         if not call.asleep or not has_waited:
             continue
         until = call.awake + offset if call.awake else call.asleep + offset
-        if begin > call.asleep + offset + TOLERANCE_NS or (end or last_ns) < until - TOLERANCE_NS:
+        if begin > call.asleep + offset + TOLERANCE_NS or (end or shown.end_of(call.tid)) < until - TOLERANCE_NS:
             complain(f"{account.names[call.tid]} slept in {call.service} longer than the log says")
 
 
@@ -179,12 +198,12 @@ def is_object(shown, name, address):
     return (shown == name or (address < 4096 and shown.endswith(f" fd {address}")) or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None)
 
 
-def check_blocked(account, pairs, last_ns):
+def check_blocked(account, pairs, shown):
     """The waits of each thread for each object, exactly as the log has them."""
     waits = collections.defaultdict(list)
     for call, begin, end, has_waited in pairs:
         if has_waited:
-            waits[call.tid, call.object or call.service].append((end or last_ns) - begin)
+            waits[call.tid, call.object or call.service].append((end or shown.end_of(call.tid)) - begin)
     rows = rows_of("blocked --by thread")
     for (tid, what), lengths in waits.items():
         name = account.objects.get(what) or account.waits_for.get(what, what)
@@ -196,18 +215,18 @@ def check_blocked(account, pairs, last_ns):
             complain(f"blocked has {len(found)} rows for {account.names[tid]} and {name}")
             continue
         row = found[0]
-        shown = (row["waits"], ns_of(row["total_s"]), ns_of(row["max_s"]))
-        if shown != (len(lengths), sum(lengths), max(lengths)):
-            complain(f"blocked says {shown} of {account.names[tid]} and {name}, not "
+        told = (row["waits"], ns_of(row["total_s"]), ns_of(row["max_s"]))
+        if told != (len(lengths), sum(lengths), max(lengths)):
+            complain(f"blocked says {told} of {account.names[tid]} and {name}, not "
                      f"{(len(lengths), sum(lengths), max(lengths))}")
 
 
-def check_waits(account, shown, pairs, last_ns):
+def check_waits(account, shown, pairs):
     """A row for each wait, with its begin, its call, and its end, exactly as the log has them."""
     waits = collections.defaultdict(list)
     for call, begin, end, has_waited in pairs:
         if has_waited:
-            waits[call.tid, call.service].append((begin - shown.first_ns, (end or last_ns) - begin, end is not None))
+            waits[call.tid, call.service].append((begin - shown.first_ns, (end or shown.end_of(call.tid)) - begin, end is not None))
     rows = collections.defaultdict(list)
     for row in rows_of("waits"):
         rows[Shown.tid(row["thread"]), row["call"]].append(
@@ -270,6 +289,16 @@ def check_ran(account):
             complain(f"{account.names[tid]} ran {least} to {most} ns, report says {times.get(tid)}")
 
 
+def check_lives(shown):
+    """No thread ran after its process had ended, or had executed another program."""
+    for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
+        pid, first, last = shown.lives.get(int(row["context"], 16), (0, shown.first_ns, shown.last_ns))
+        ends = [at for at, context in shown.starts.get(pid, ()) if at >= last and context != int(row["context"], 16)]
+        end = max(last, min([shown.over.get(pid, shown.last_ns), *ends]))
+        if ns_of(row["time_s"]) > end - first:
+            complain(f"report says {row['time_s']} s of {row['thread']}, which lived for {(end - first) / 1e9} s")
+
+
 def spans_of_chrome(_):
     trace = json.loads(run("export", "--to", "chrome", "-o", "-", log), parse_float=decimal.Decimal)
     first_ns, names = int(trace["otherData"]["first_event_ns"]), {}
@@ -307,7 +336,7 @@ def spans_of_perfetto(_):
 
 def check_exports(account, pairs, shown):
     """Each wait of the account is in each export, with its begin and its end."""
-    expected = collections.Counter((call.tid, begin, end or shown.last_ns)
+    expected = collections.Counter((call.tid, begin, end or shown.end_of(call.tid))
                                    for call, begin, end, has_waited in pairs if has_waited)
     readers = [spans_of_chrome, spans_of_page] + ([spans_of_perfetto] if PERFETTO_CHECK else [])
     for reader in readers:
@@ -344,7 +373,7 @@ def check_charges(account, shown, pairs, path, begin_ns):
         complain(f"{os.path.basename(path)}: {fault}")
     for call, begin, end, has_waited in pairs:
         if has_waited:
-            waits[call.tid].append((begin, end or shown.last_ns))
+            waits[call.tid].append((begin, end or shown.end_of(call.tid)))
     slept = collections.Counter()
     for name, since, until in buffer.charges():
         tid = Shown.tid(name)
@@ -369,9 +398,10 @@ def check_running(account, shown, pairs):
     for path in glob.glob(log + "-cpu*.core"):
         cpu = int(re.search(r"-cpu(\d+)\.core$", path)[1])
         times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu])
-    told = {Shown.tid(row["thread"]): ns_of(row["time_s"])
-            for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]}
-    for tid, name in account.names.items():
+    told = collections.Counter()
+    for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
+        told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])  # after an exec, the thread has a second row
+    for tid, name in (account.names or shown.process).items():
         if abs(told[tid] - times[tid]) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
         waited = sum(until - since for (waiter, _), calls in shown.calls.items() if waiter == tid
@@ -444,14 +474,16 @@ def main():
     account, shown = Account(account_path), Shown()
     pairs, offset = check_calls(account, shown)
     if pairs:
-        check_sleeps(account, pairs, offset, shown.last_ns)
-        check_blocked(account, pairs, shown.last_ns)
-        check_waits(account, shown, pairs, shown.last_ns)
+        check_sleeps(account, pairs, offset, shown)
+        check_blocked(account, pairs, shown)
+        check_waits(account, shown, pairs)
         check_locks(account)
         check_why(account)
-        check_running(account, shown, pairs)
         check_exports(account, pairs, shown)
+    if shown.is_whole:
+        check_running(account, shown, pairs)
     check_ran(account)
+    check_lives(shown)
     check_processes(account)
     check_longest(account)
     check_says(account, offset, shown.first_ns)

@@ -47,6 +47,7 @@ nr_checks=$((nr_checks + 2))
 judge calls
 judge fork_tree --inherit
 judge family --inherit
+judge deaths --inherit
 judge shared --inherit --size 256K
 # Which events are lost is chance, so this is done several times.
 for size in 16K 64K 64K; do
