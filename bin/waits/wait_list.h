@@ -2,9 +2,8 @@
 /*
  * txtrace waits: one row for each wait.
  *
- * A wait without a known end is listed, too.  If it lasts until the end of its process
- * or of the trace, its duration ends there.  If its
- * end is missing, its duration is not known, and --over does not take it.
+ * A wait without a known end is listed, too.  If it lasts until the end of its process or of the trace, its duration
+ * ends there.  If its end is missing, its duration is not known, and --over does not take it.
  *
  * Memory: a row for each wait, or, with a limit, for at most twice this number of waits.
  */
