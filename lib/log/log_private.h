@@ -160,6 +160,7 @@ struct px_log {
 	uint64_t usual_first;
 	uint32_t usual_slots;
 	uint64_t usual_bytes;
+	struct px_log_volume *usual_volume;   /* the volume of the frame */
 	struct px_log_context *usual_context; /* the context of the last usual event of the frame; or NULL */
 	struct px_txtb_entry *entries;
 	struct px_pack *pack; /* makes the frame of the staged entries */

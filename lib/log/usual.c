@@ -37,6 +37,7 @@ void px_log_begin_usual(struct px_log *log, uint32_t reserved)
 	uint64_t used = log->frame + reserved * sizeof(struct px_txtb_entry);
 
 	log->usual_context = NULL;
+	log->usual_volume = px_log_volume_of(log, log->staged.end);
 	log->usual_first = log->staged.end - slot;
 	log->usual_slots = log->header.nr_entries - reserved;
 	log->usual_bytes = log->header.volume_max > used ? log->header.volume_max - used : 0;
@@ -60,7 +61,7 @@ bool px_log_append_usual(struct px_log *log, const struct px_report *report, con
 	    report->time_ns < stamps->base_ns || real < stamps->real || ticks > PX_LOG_GAP_TICKS ||
 	    !has_room(log, (uint32_t)(log->staged.end - log->usual_first), report->copied))
 		return false;
-	volume = px_log_volume_of(log, log->staged.end);
+	volume = log->usual_volume;
 	context = log->usual_context;
 	if (!context || context->handle != record->context)
 		context = px_log_find_context(volume, record->context);
