@@ -43,7 +43,7 @@ table()
 }
 
 record deadlock || complain "deadlock fails: $(cat err)"
-says '^left was waiting for .* from .* on, and still was when the trace ended' why deadlock.trx left
+says '^left was waiting for .* from .* on, and still was when its process ended' why deadlock.trx left
 says 'was held by right for' why deadlock.trx left
 says 'Deadlock: none of these threads can continue' why deadlock.trx right
 says 'left waits for .*, which right holds' why deadlock.trx right
@@ -81,7 +81,7 @@ table Locks | grep -qE '  mutex  *400 .* [34]$' || complain "the mutex was not t
 table 'Lock Order' | grep -q 'nothing in this trace' || complain 'a convoy has a cycle'
 
 record lost_wakeup || complain "lost_wakeup fails: $(cat err)"
-says '^late was waiting for condition .*pthread_cond_wait.* still was when the trace ended' why lost_wakeup.trx late
+says '^late was waiting for condition .*pthread_cond_wait.* still was when its process ended' why lost_wakeup.trx late
 says 'was signalled .* before the wait began, by early \(pthread_cond_signal' why lost_wakeup.trx late
 says 'no thread was waiting; there was no later signal' why lost_wakeup.trx late
 says 'Lost wake-up' why lost_wakeup.trx late
