@@ -13,6 +13,7 @@
 #include "cli/rows.h"
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
+#include "trace/programs.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "trace/symbols.h"
@@ -154,10 +155,11 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 }
 
 /* Print the address of an object that calls used, and the code location of the first of these calls. */
-static void put_site(struct text *text, struct symbols *symbols,
+static void put_site(struct text *text, const struct source *source, struct symbols *symbols,
 		     const struct txtrace_object *object)
 {
-	const char *site = object->site ? symbols_code(symbols, object->site) : NULL;
+	bool is_listed = object->site && programs_was_listed(&source->programs, object->pid);
+	const char *site = is_listed ? symbols_code(symbols, object->site) : NULL;
 
 	if (object->address > 0)
 		text_printf(text, "  0x%llx", object->address);
@@ -198,7 +200,7 @@ static void list_objects(struct text *text, const struct source *source)
 		rows_signed(&rows, object->tid);
 		rows_string(&rows, object->name);
 		text_string(text, object->released ? " (deleted)" : "");
-		put_site(text, symbols, object);
+		put_site(text, source, symbols, object);
 		rows_end(&rows);
 	}
 	symbols_free(symbols);

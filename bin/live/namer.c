@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "live/shared_memory.h"
@@ -21,6 +22,8 @@ struct process {
 	pid_t pid;
 	unsigned int nr_reads;
 	struct symbols *symbols; /* NULL if the modules were never read */
+	dev_t device;		 /* the program whose modules were read */
+	ino_t inode;
 	bool has_objects;	 /* a name was asked for */
 	struct shared_memory memory;
 };
@@ -54,20 +57,47 @@ static struct process *find(struct namer *namer, pid_t pid)
 	return &namer->process[namer->nr++];
 }
 
+/* Store the device and the inode of the program that the process runs.  Return false if it has ended. */
+static bool find_program(pid_t pid, struct stat *program)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return stat(path, program) == 0;
+}
+
 /* Read the modules again. If the process has ended, keep the modules that were read last. */
 static bool inspect_again(struct process *process)
 {
 	struct symbols *symbols;
+	struct stat program;
 
 	if (process->nr_reads == READS_MAX)
 		return false;
 	process->nr_reads++;
+	if (!find_program(process->pid, &program))
+		return false;
 	symbols = symbols_of_process(process->pid);
 	if (!symbols)
 		return false;
 	symbols_free(process->symbols);
 	process->symbols = symbols;
+	process->device = program.st_dev;
+	process->inode = program.st_ino;
 	return true;
+}
+
+/* After an exec, the addresses of the former program have other meanings.  So forget its modules. */
+static void forget_former(struct process *process)
+{
+	struct stat program;
+
+	if (!process->symbols || !find_program(process->pid, &program) ||
+	    (program.st_dev == process->device && program.st_ino == process->inode))
+		return;
+	symbols_free(process->symbols);
+	process->symbols = NULL;
+	inspect_again(process);
 }
 
 void namer_inspect(struct namer *namer, pid_t pid)
@@ -119,10 +149,11 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	process->has_objects = true;
+	forget_former(process);
 	is_named = put_name(process, object, text, size);
 	/*
-	 * The name is unknown if the library with the address was loaded later, or if the process executed another
-	 * program.
+	 * The name is unknown if the library with the address was loaded later, or if the process executed the
+	 * same program again.
 	 */
 	if (!is_named && inspect_again(process))
 		is_named = put_name(process, object, text, size);

@@ -352,8 +352,8 @@ static const char *data_as_string(struct listing *listing, const struct event *e
 /* Return the code location of the event, or "" if it is unknown. */
 static const char *where(struct listing *listing, const struct event *event)
 {
-	const char *name = listing->symbols && event->address ?
-				   symbols_code(listing->symbols, event->address) :
+	const char *name = listing->symbols && event->code ?
+				   symbols_code(listing->symbols, event->code) :
 				   NULL;
 
 	return name ? name : "";

@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "trace/lives.h"
 #include "trace/newer.h"
+#include "trace/programs.h"
 
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
@@ -213,6 +214,7 @@ int source_refresh(struct source *source, int *is_running)
 	if (error)
 		return error;
 	map_free(&source->by_handle);
+	map_free(&source->programs.state_of);
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
 	source->by_handle = source->by_address = source->by_tid = (struct map){0};
@@ -283,6 +285,7 @@ void source_rewind(struct source *source)
 {
 	end_progress(source);
 	posix_trace_rewind(source->trace);
+	programs_rewind(&source->programs);
 	source->nr_read = 0;
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
@@ -438,6 +441,7 @@ static void describe_event(struct source *source, struct event *event,
 	event->is_call = !source->file.foreign && !source->is_live &&
 			 txtrace_get_call(source->trace, info, &event->call) == 0;
 	event->waker = event->is_call ? source_context_name(source, event->call.waker) : NULL;
+	event->code = programs_is_listed(&source->programs, source, event) ? event->address : 0;
 }
 
 bool source_next(struct source *source, struct event *event)

@@ -34,6 +34,7 @@ struct event {
 	unsigned int cpu;
 	pid_t pid;
 	uintptr_t address; /* address of the trace point */
+	uintptr_t code;	   /* the same, or 0 if the log does not list the modules of this program */
 	uintptr_t pthread;
 	bool is_truncated;
 	size_t size; /* bytes of data */
@@ -69,6 +70,13 @@ struct source {
 		int nr, next, room;
 		struct lives *lives;
 	} * expansion; /* NULL if there are no such events */
+
+	struct programs {
+		struct map state_of; /* for a pid */
+		pid_t first, last;   /* the first process, and that of the last event */
+		unsigned int newest; /* the main thread of the first process, in its last program */
+		bool last_is_other;
+	} programs;
 
 	struct map by_handle; /* values are pointers to objects; if is_live, each object has its own allocation */
 	size_t nr_objects;

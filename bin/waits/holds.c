@@ -88,7 +88,7 @@ static bool is_unrecorded(const struct hold *hold, const struct event *event)
 static void confirm_taken(struct waits *waits, struct hold *hold, const struct event *event,
 			  bool has_waited)
 {
-	hold->address = event->address;
+	hold->address = event->code;
 	hold->counts = waits->counts;
 	hold->priority = hold->thread->priority;
 	holder_watch_taken(hold, event->time_ns);
@@ -155,7 +155,7 @@ static void want(struct waits *waits, const struct waiter *thread, const struct 
 {
 	if (waits->listener->wanted)
 		waits->listener->wanted(waits->listener->arg, thread, object, event->time_ns,
-					event->address);
+					event->code);
 }
 
 void holds_drop_stale(struct waits *waits, const struct event *event, const struct waiter *thread,

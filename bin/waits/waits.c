@@ -342,7 +342,7 @@ static void set_service(struct waiter *thread, const struct event *event, unsign
 	const struct native *is = native < NR_NATIVES ? &natives[native] : &natives[0];
 
 	thread->last = (struct service){native, event->name,
-					is->has_object ? event_word(event, 0) : 0, event->address};
+					is->has_object ? event_word(event, 0) : 0, event->code};
 	if (is->has_object && native < NET_FIRST)
 		thread->of_object = thread->last;
 	if (is->socket_word > 0) {
@@ -387,7 +387,7 @@ static void apply_counted(struct waits *waits, const struct event *event)
 	object->nr_counted += nr;
 	if ((call->native == NATIVE_MUTEX_GET || call->native == NATIVE_SEMAPHORE_GET) && holds_was_got(event) &&
 	    !call_is_nested(event) && waits->listener->counted && waits->counts)
-		waits->listener->counted(waits->listener->arg, object, nr, event->address);
+		waits->listener->counted(waits->listener->arg, object, nr, event->code);
 }
 
 static void apply_event(struct waits *waits, const struct event *event)

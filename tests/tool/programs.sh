@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Code of a program is not named by the symbols of another program that has the same addresses.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
+[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
+[ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
+setarch -R true 2>/dev/null || { echo 'SKIP: setarch -R cannot give all programs the same addresses'; exit 77; }
+TXTRACE_DIR=$scratch/shm
+TXTRACE_PRELOAD=$object
+export TXTRACE_DIR TXTRACE_PRELOAD
+log=$scratch/programs.trx
+
+# sites THREAD: where the threads with this name called
+sites()
+{
+	"$tool" print --columns where --format csv -f "thread:'$1 *' pthread_mutex_*" "$log" | tr -d '\r' | sed 1d | sort -u
+}
+
+setarch -R "$tool" record --preload --inherit --quiet -o "$log" tests/tool/outer "$(pwd)/tests/tool/inner" 2>err ||
+	complain "outer fails: $(cat err)"
+nr_checks=$((nr_checks + 3))
+[ "$("$tool" print -f "thread:'inner *' pthread_mutex_lock" --format jsonl "$log" | wc -l)" -eq 4 ] ||
+	complain 'inner did not lock its mutex 4 times'
+[ -z "$(sites inner)" ] || complain "code of inner is named $(sites inner)"
+sites outer | grep -q outer || complain "code of outer is named $(sites outer)"
+
+# After an exec, the modules are those of the new program.
+setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" 2>err ||
+	complain "sh fails: $(cat err)"
+nr_checks=$((nr_checks + 1))
+[ -z "$("$tool" print --columns where --format csv -f "thread:'sh *'" "$log" | grep outer)" ] ||
+	complain 'code of sh is named by outer'
+finish
