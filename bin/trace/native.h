@@ -13,6 +13,7 @@ enum {
 	NATIVE_ISR_EXIT = 4,
 	NATIVE_TIME_SLICE = 5,
 	NATIVE_RUNNING = 6, /* TraceX synthesizes this event; in a file it has no meaning */
+	NATIVE_EVENT_FLAGS_GET = 32,
 	NATIVE_EVENT_FLAGS_SET = 36,
 	NATIVE_MUTEX_DELETE = 51,
 	NATIVE_MUTEX_GET = 52,

@@ -288,6 +288,13 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 
 /* Events. */
 
+/* The last thread at a barrier does not wait, and lets all others go on, also those of other processes. */
+static bool opens_barrier(const struct event *event)
+{
+	return event->is_call && event->call.phase != TXTRACE_CALL_BEGINS &&
+	       strcmp(event->name, "pthread_barrier_wait") == 0 && call_result(event) == 0;
+}
+
 static void apply_service(struct waits *waits, const struct event *event, struct waiter *thread,
 			    unsigned int native)
 {
@@ -315,6 +322,10 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 	case NATIVE_QUEUE_FRONT_SEND:
 	case NATIVE_QUEUE_RECEIVE:
 		holds_set_signal(object, event, thread);
+		break;
+	case NATIVE_EVENT_FLAGS_GET:
+		if (opens_barrier(event))
+			holds_set_signal(object, event, thread);
 		break;
 	case NATIVE_MUTEX_DELETE:
 	case NATIVE_SEMAPHORE_DELETE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, and at last signals
- * a condition.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
+ * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, signals a condition,
+ * holds a read-write lock first as a writer and then as a reader, and at last comes to a barrier.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -24,9 +24,11 @@ struct shared {
 	sem_t answer;
 	pthread_mutex_t turn, lock;
 	pthread_cond_t change;
+	pthread_rwlock_t map;
+	pthread_barrier_t stage;
 	bool has_changed;
-	atomic_bool is_held;
-	struct moment answered, given, changed;
+	atomic_bool is_held, is_written, is_read;
+	struct moment answered, given, changed, read, written, met;
 };
 
 /* How often the tool slept.  When it wakes up, it looks at the processes. */
@@ -81,6 +83,16 @@ static void be_child(struct shared *at, int parent, int tool)
 	shared->has_changed = true;
 	pthread_cond_signal(&shared->change);
 	pthread_mutex_unlock(&shared->lock);
+	pthread_rwlock_wrlock(&shared->map);
+	atomic_store(&shared->is_written, true);
+	await_sleep(&shared->read, parent);
+	pthread_rwlock_unlock(&shared->map);
+	pthread_rwlock_rdlock(&shared->map);
+	atomic_store(&shared->is_read, true);
+	await_sleep(&shared->written, parent);
+	pthread_rwlock_unlock(&shared->map);
+	await_sleep(&shared->met, parent);
+	pthread_barrier_wait(&shared->stage);
 	await_looks(tool);
 	_exit(0);
 }
@@ -89,6 +101,8 @@ static void init(struct shared *shared)
 {
 	pthread_mutexattr_t mutex;
 	pthread_condattr_t condition;
+	pthread_rwlockattr_t rwlock;
+	pthread_barrierattr_t barrier;
 
 	sem_init(&shared->answer, 1, 0);
 	pthread_mutexattr_init(&mutex);
@@ -98,6 +112,12 @@ static void init(struct shared *shared)
 	pthread_condattr_init(&condition);
 	pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
 	pthread_cond_init(&shared->change, &condition);
+	pthread_rwlockattr_init(&rwlock);
+	pthread_rwlockattr_setpshared(&rwlock, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&shared->map, &rwlock);
+	pthread_barrierattr_init(&barrier);
+	pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&shared->stage, &barrier, 2);
 }
 
 static void slept(const struct moment *moment)
@@ -115,6 +135,8 @@ int main(void)
 	oracle_object(&shared->turn, "turn");
 	oracle_object(&shared->lock, "lock");
 	oracle_object(&shared->change, "change");
+	oracle_object(&shared->map, "map");
+	oracle_object(&shared->stage, "stage");
 	init(shared);
 	if (fork() == 0)
 		be_child(shared, parent, tool);
@@ -131,12 +153,27 @@ int main(void)
 		slept(&shared->changed);
 	}
 	UNLOCK(&shared->lock);
+	while (!atomic_load(&shared->is_written))
+		usleep(1000);
+	ORACLE_CALL(pthread_rwlock_rdlock, &shared->map, pthread_rwlock_rdlock(&shared->map));
+	slept(&shared->read);
+	ORACLE_CALL(pthread_rwlock_unlock, &shared->map, pthread_rwlock_unlock(&shared->map));
+	while (!atomic_load(&shared->is_read))
+		usleep(1000);
+	ORACLE_CALL(pthread_rwlock_wrlock, &shared->map, pthread_rwlock_wrlock(&shared->map));
+	slept(&shared->written);
+	ORACLE_CALL(pthread_rwlock_unlock, &shared->map, pthread_rwlock_unlock(&shared->map));
+	ORACLE_CALL(pthread_barrier_wait, &shared->stage, pthread_barrier_wait(&shared->stage));
+	slept(&shared->met);
 	while (wait(&status) > 0)
 		;
 	oracle_says("why main@answer", "was signalled 1 time during the wait, last by shared [0-9]+ \\(sem_post");
 	oracle_says("why main@turn", "was held by shared [0-9]+ for");
 	oracle_says("why main@change", "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_cond_signal");
 	oracle_says_not("why main@change", "No thread");
+	oracle_says("why main@map", "rwlock \\S+ in \\S+ was held by shared [0-9]+ for");
+	oracle_says("why main@stage", "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_barrier_wait");
+	oracle_says_not("why main@stage", "No thread");
 	oracle_says("blocked --format csv", "^Blocked,\\S+ in [0-9a-f]+:[0-9a-f]+:[0-9]+\\+0x0,,waits,1$");
 	oracle_report();
 	return 0;
