@@ -59,6 +59,96 @@ int txtrace_attr_setaggregation(trace_attr_t *__attr, int __aggregates);
 int txtrace_attr_getaggregation(const trace_attr_t *__posix_trace_restrict __attr,
 				int *__posix_trace_restrict __aggregates);
 
+/*
+ * Whether a stream with a log also records which threads have a CPU:
+ *
+ *	0	(default) it does not
+ *	1	the kernel reports each switch of a traced thread to the controller, which writes it to the log
+ *
+ * The attributes that posix_trace_get_attr() returns have 1 only if the kernel permits it; for a log, 1 means that the
+ * log has scheduling records.
+ * EINVAL: attr is not initialized, a pointer is NULL, or sched is neither 0 nor 1.
+ *
+ * txtrace_get_sched_error() stores in *error why an active stream does not have the records that its attributes ask for:
+ * EACCES or EPERM (/proc/sys/kernel/perf_event_paranoid, or missing rights), ENOSYS or ENOTSUP (the kernel has no such
+ * records), EMFILE (each thread needs a descriptor for each CPU; the first thread only while the stream is created),
+ * ENOMEM (RLIMIT_MEMLOCK), or another error of perf_event_open(2).  It stores 0 if the stream has them, or does not ask
+ * for them.  txtrace_check_sched() tries it for a process, and leaves nothing open; 0: this process.  EINVAL: trid is
+ * not an active stream of this process, pid is negative, or error is NULL.
+ */
+int txtrace_attr_setsched(trace_attr_t *__attr, int __sched);
+int txtrace_attr_getsched(const trace_attr_t *__posix_trace_restrict __attr,
+			  int *__posix_trace_restrict __sched);
+
+int txtrace_get_sched_error(trace_id_t __trid, int *__error);
+int txtrace_check_sched(pid_t __pid, int *__error);
+
+/*
+ * Scheduling records: event types of the trace system, which occur only in logs.  Their times are on the scale of all
+ * events, and in order with them.  posix_pid is the process of the thread, and txtrace_event_context() is the handle of
+ * the thread, or 0 if the thread had not recorded an event yet.  So find the thread by pid and tid in the data.
+ *
+ *	TXTRACE_SCHED_START	scheduling is recorded from here on.  No data
+ *	TXTRACE_SCHED_STOP	scheduling is no longer recorded.  Data: an int, enum txtrace_sched_end
+ *	TXTRACE_SCHED_THREAD	a thread, and its state from here on.  Data: struct txtrace_sched with the name.  After
+ *				TXTRACE_SCHED_START there is one for each thread whose state is known, later one for
+ *				each new thread (with its state TXTRACE_READY, before it runs), and one when a thread
+ *				changes its name or executes another program
+ *	TXTRACE_SWITCH_IN	the thread gets a CPU.  Data: the first TXTRACE_SCHED_SWITCH_BYTES of struct txtrace_sched;
+ *				state is TXTRACE_RUNNING
+ *	TXTRACE_SWITCH_OUT	the thread loses its CPU.  The same data; state is TXTRACE_READY (it was preempted, or
+ *				yielded), TXTRACE_BLOCKED, or TXTRACE_ENDED
+ *	TXTRACE_SCHED_GAP	data: struct txtrace_sched_gap.  The kernel lost records of this CPU between the event
+ *				with phase TXTRACE_GAP_BEGINS and the one with TXTRACE_GAP_ENDS.  Only scheduling has a
+ *				gap, no other event is missing
+ *
+ * So a log says this about a thread at a time: Before its first record, its state is not known, except that a thread
+ * whose first record after TXTRACE_SCHED_START is a TXTRACE_SWITCH_OUT ran since then.  Its state is that of its newest
+ * record, until its next one.  At TXTRACE_GAP_BEGINS, the states of all threads are not known any more, except those
+ * that run on other CPUs.  Until TXTRACE_GAP_ENDS, a TXTRACE_SWITCH_IN on another CPU is known until the thread loses that
+ * CPU.  After TXTRACE_SCHED_STOP, and after the end of a log without it, nothing is known.  A LOOP log may have
+ * overwritten TXTRACE_SCHED_START: then the records are valid from the first event on.
+ */
+#define TXTRACE_SWITCH_IN 9u
+#define TXTRACE_SWITCH_OUT 10u
+#define TXTRACE_SCHED_THREAD 11u
+#define TXTRACE_SCHED_GAP 12u
+#define TXTRACE_SCHED_START 13u
+#define TXTRACE_SCHED_STOP 14u
+
+enum txtrace_sched_state {
+	TXTRACE_UNKNOWN = 0,
+	TXTRACE_RUNNING = 1,  /* on the CPU `cpu` */
+	TXTRACE_READY = 2,    /* it could run, and has no CPU */
+	TXTRACE_BLOCKED = 3,  /* it waits, or is stopped */
+	TXTRACE_ENDED = 4,
+	TXTRACE_RUNNABLE = 5  /* TXTRACE_RUNNING or TXTRACE_READY; only in TXTRACE_SCHED_THREAD */
+};
+
+struct txtrace_sched {
+	pid_t tid;
+	pid_t pid;
+	unsigned int cpu; /* the CPU that the thread gets or loses; otherwise 0 */
+	unsigned int state; /* enum txtrace_sched_state */
+	char name[16]; /* of the thread, with a terminating null; only in TXTRACE_SCHED_THREAD */
+};
+
+#define TXTRACE_SCHED_SWITCH_BYTES 16
+
+enum { TXTRACE_GAP_BEGINS = 0, TXTRACE_GAP_ENDS = 1 };
+
+struct txtrace_sched_gap {
+	unsigned long long nr_lost; /* records; with TXTRACE_GAP_BEGINS 0 */
+	unsigned int cpu;
+	unsigned int phase;
+};
+
+enum txtrace_sched_end {
+	TXTRACE_SCHED_STOPPED = 0,    /* the stream was stopped, or ended */
+	TXTRACE_SCHED_CONTROLLER = 1, /* the controller died; another process completed the log */
+	TXTRACE_SCHED_CPUS = 2	      /* a CPU came online on which the kernel reports no switches */
+};
+
 /* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
 	unsigned long long overwritten; /* newer events overwrote them before they were read (LOOP) */

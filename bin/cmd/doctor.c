@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -25,6 +26,7 @@
 #include "cli/fields.h"
 #include "cli/terminal.h"
 #include "live/preload.h"
+#include "live/sched_refusal.h"
 #include "live/session.h"
 #include "live/target.h"
 #include "trace/wrappers.h"
@@ -123,6 +125,18 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 	free(directory);
 }
 
+/* Try it with this process, if there is no other. */
+static void check_sched(struct diagnosis *diagnosis, pid_t pid)
+{
+	char text[SCHED_REFUSAL_BYTES];
+	int error;
+
+	if (txtrace_check_sched(pid, &error) != 0 || error == 0)
+		return;
+	sched_refusal(error, text);
+	add(&diagnosis->annotations, "record cannot say which thread has a CPU: %s", text);
+}
+
 static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
 	/* A stream has one ring for each CPU and a shared ring. Without rseq it has only one ring for each CPU. */
@@ -132,6 +146,7 @@ static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 	check_shared_memory(diagnosis, uid, needed);
 	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
 	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
+	check_sched(diagnosis, pid);
 }
 
 /* The calls of the program. */

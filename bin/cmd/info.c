@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
 #include "trace/programs.h"
+#include "trace/sched.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "trace/symbols.h"
@@ -43,7 +44,24 @@ struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
 	uint64_t gaps;
+	struct sched_record sched_end; /* the newest SCHED_START or SCHED_STOP */
+	int64_t sched_end_ns;
+	unsigned long long sched_lost, sched_gaps, sched_open;
 };
+
+static void inspect_sched(struct scan *scan, const struct event *event)
+{
+	const struct sched_record record = sched_read(event);
+
+	scan->sched_lost += record.nr_lost;
+	scan->sched_gaps += record.kind == SCHED_GAP_BEGINS;
+	scan->sched_open += record.kind == SCHED_GAP_BEGINS;
+	scan->sched_open -= record.kind == SCHED_GAP_ENDS && scan->sched_open > 0;
+	if (record.kind != SCHED_START && record.kind != SCHED_STOP)
+		return;
+	scan->sched_end = record;
+	scan->sched_end_ns = event->time_ns;
+}
 
 static void inspect_events(struct source *source, struct scan *scan)
 {
@@ -57,6 +75,7 @@ static void inspect_events(struct source *source, struct scan *scan)
 		if (event.time_ns > scan->last_ns)
 			scan->last_ns = event.time_ns;
 		scan->gaps += event.type == POSIX_TRACE_OVERFLOW;
+		inspect_sched(scan, &event);
 	}
 	scan->first_ns = source->first_ns;
 	source_rewind(source);
@@ -130,10 +149,36 @@ static void put_attributes(struct fields *fields, struct source *source)
 	fields_number(fields, "log size", log_size);
 }
 
+/* A log without scheduling records has no such line. */
+static void put_sched(struct fields *fields, const struct source *source, const struct scan *scan)
+{
+	int has_sched = 0;
+	char text[128];
+
+	if (txtrace_attr_getsched(&source->attr, &has_sched) != 0 || !has_sched)
+		return;
+	if (scan->sched_end.kind == SCHED_STOP && scan->sched_end.end != TXTRACE_SCHED_STOPPED)
+		snprintf(text, sizeof(text), "recorded up to %.6f s: %s",
+			 (double)(scan->sched_end_ns - source->first_ns) / 1e9,
+			 sched_end_name(scan->sched_end.end));
+	else
+		snprintf(text, sizeof(text), "recorded");
+	fields_text(fields, "scheduling", text);
+	if (scan->sched_gaps == 0)
+		return;
+	fields_number(fields, "gaps: scheduling", scan->sched_gaps);
+	/* The kernel says how many only with its next record. */
+	if (scan->sched_open && scan->sched_lost == 0)
+		fields_text(fields, "lost: scheduling", "not known");
+	else
+		fields_number(fields, "lost: scheduling", scan->sched_lost);
+}
+
 static void put_losses(struct fields *fields, struct source *source, const struct scan *scan)
 {
 	const struct source_unnamed unnamed = source_count_unnamed(source);
 
+	put_sched(fields, source, scan);
 	fields_number(fields, "lost: overwritten", source->loss.overwritten);
 	fields_number(fields, "lost: dropped", source->loss.dropped);
 	fields_number(fields, "lost: abandoned", source->loss.abandoned);

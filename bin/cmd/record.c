@@ -23,6 +23,7 @@
 #include "live/logname.h"
 #include "live/namer.h"
 #include "live/preload.h"
+#include "live/sched_refusal.h"
 #include "live/session.h"
 #include "live/snapshot.h"
 #include "live/target.h"
@@ -75,6 +76,18 @@ static int end_stream(struct recording *recording)
 	return error;
 }
 
+/* Say why there are no scheduling records. */
+static void report_sched(const struct recording *recording)
+{
+	char text[SCHED_REFUSAL_BYTES];
+	int error = 0;
+
+	if (recording->options->is_quiet || txtrace_get_sched_error(recording->trace, &error) != 0 || error == 0)
+		return;
+	sched_refusal(error, text);
+	message("without scheduling records: %s", text);
+}
+
 static bool begin_stream(struct recording *recording)
 {
 	struct record_options *options = recording->options;
@@ -82,6 +95,7 @@ static bool begin_stream(struct recording *recording)
 
 	if (!session_create(&options->control, &recording->trace))
 		return false;
+	report_sched(recording);
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,

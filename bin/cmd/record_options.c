@@ -27,7 +27,8 @@ enum {
 	OPTION_AGGREGATE,
 	OPTION_FLIGHT,
 	OPTION_SIGNAL,
-	OPTION_WAIT_ALL
+	OPTION_WAIT_ALL,
+	OPTION_NO_SCHED
 };
 
 const struct option_row record_option_rows[] = {
@@ -53,6 +54,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
 	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE_AUTO,
+	{OPTION_NO_SCHED, "no-sched", NULL, "do not record which thread has which CPU"},
 	{OPTION_FLIGHT, "flight-recorder", "SIZE",
 	 "keep the newest events in rings of this size; the log gets them at the end"},
 	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
@@ -201,6 +203,8 @@ static bool read_option(struct record_options *options, int code)
 		return options->control.inherits = true;
 	case OPTION_WAIT_ALL:
 		return options->waits_for_all = true;
+	case OPTION_NO_SCHED:
+		return options->control.without_sched = true;
 	case OPTION_FLIGHT:
 		options->is_flight = true;
 		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);

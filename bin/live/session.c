@@ -91,6 +91,9 @@ static int create(const struct session_options *order, size_t largest_size, trac
 		error = txtrace_attr_setgrowth(&attr, largest_size > 0);
 	if (!error)
 		error = txtrace_attr_setaggregation(&attr, order->aggregates);
+	if (!error)
+		error = txtrace_attr_setsched(&attr, order->log >= 0 && !order->without_sched &&
+							     order->stream_policy == POSIX_TRACE_FLUSH);
 	if (!error && order->log_size > 0)
 		error = posix_trace_attr_setlogsize(&attr, order->log_size);
 	if (!error && order->log >= 0)

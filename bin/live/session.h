@@ -36,6 +36,7 @@ struct session_options {
 	size_t log_size;    /* size of the log, in bytes */
 	bool inherits;
 	bool aggregates; /* count calls that do not wait */
+	bool without_sched; /* no scheduling records */
 	int log; /* the descriptor of the log, or -1 */
 };
 

@@ -44,6 +44,7 @@ struct context {
 	uint64_t ahead_first, ahead_last;
 
 	/* cpus.c uses these: the CPU on which the context runs, or -1, and the CPU of its last event. */
+	bool waits; /* the last event says that it begins to wait, or ends */
 	int cpu, last_cpu;
 };
 

@@ -73,23 +73,39 @@ static void end_all(struct cpus *cpus, int64_t at)
 	}
 }
 
+/*
+ * Return true if the record begins a run.  A thread that waits runs again when its call ends, as in the files for
+ * TraceX.
+ */
+static bool take_sched(struct cpus *cpus, unsigned int i, const struct report_event *event)
+{
+	if ((event->sched == SCHED_OUT && event->ctx->cpu == (int)i) || event->sched == SCHED_GAP_BEGINS)
+		end_stretch(cpus, i, event->at);
+	return event->sched == SCHED_IN && event->context != CONTEXT_IDLE && !event->ctx->waits;
+}
+
 void cpus_event(struct cpus *cpus, const struct report_event *event)
 {
 	unsigned int i = event->cpu % CPUS_MAX;
+	bool is_sched = sched_is_record(event->type);
+	bool runs = !is_sched || take_sched(cpus, i, event);
 
 	/* the reader synthesizes some events; these have no thread and no CPU */
 	if (event->context != CONTEXT_IDLE) {
 		cpus->cpu[i].nr_events += event->counts;
-		if (cpus->cpu[i].running != event->ctx || cpus->cpu[i].passes != event->passes)
+		if (runs && (cpus->cpu[i].running != event->ctx || cpus->cpu[i].passes != event->passes))
 			change(cpus, i, event);
 		cpus->cpu[i].last_at = event->at;
 	}
+	if (!is_sched)
+		event->ctx->waits = false;
 	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
 		end_all(cpus, event->at);
 }
 
 void cpus_leave(struct cpus *cpus, const struct report_event *event)
 {
+	event->ctx->waits = true;
 	if (event->ctx->cpu >= 0)
 		end_stretch(cpus, (unsigned int)event->ctx->cpu, event->at);
 }

@@ -116,6 +116,7 @@ bool report_events_next(struct report_events *events, struct report_event *event
 	event->interrupted = raw->interrupted;
 	event->native = event_native(raw);
 	event->type = raw->type;
+	event->sched = sched_read(raw).kind;
 	event->service = call_type(raw);
 	event->caller = contexts_get(events->contexts, call_context(source, raw));
 	event->nr_calls = call_counted(raw) ? call_number(raw) : 1;

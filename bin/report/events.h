@@ -10,6 +10,7 @@
 
 #include "report/contexts.h"
 #include "trace/native.h"
+#include "trace/sched.h"
 #include "trace/selection.h"
 #include "waits/waits.h"
 
@@ -21,6 +22,7 @@ struct report_event {
 	unsigned int next;	  /* the context that runs after the event; profile.c sets it */
 	unsigned int interrupted; /* in an interrupt, the interrupted thread; otherwise 0 */
 	unsigned int native;	  /* ThreadX's id of the event, or 0 */
+	enum sched_kind sched;	  /* SCHED_NONE if the event is not a scheduling record */
 	trace_event_id_t type;
 	trace_event_id_t service; /* the type of the call, also if it was counted */
 	struct context *caller;	  /* the thread that made the call */

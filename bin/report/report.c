@@ -137,6 +137,9 @@ static void print_loss_notes(const struct report *report, struct table *table)
 		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gaps",
 			   loss->overwritten, loss->dropped, loss->abandoned,
 			   (unsigned long long)report->nr_gaps);
+	if (source->sched_gaps > 0)
+		table_note(table, "lost by the kernel: %s%llu scheduling records; %llu gaps",
+			   source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
 	if (source_incomplete(source))
 		table_note(table, "%s", source_incomplete(source));
 }

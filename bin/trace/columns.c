@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "cli/terminal.h"
 #include "trace/calldata.h"
+#include "trace/sched.h"
 
 #define SHOWN_BYTES 32 /* of data that is not text, print at most this number of bytes */
 #define FILTER_REST 32 /* room for " and 4096 without a name" */
@@ -144,6 +145,8 @@ void print_data(struct text *text, struct source *source, const struct event *ev
 	int64_t large = 0;
 	int32_t small = 0;
 
+	if (sched_print(text, event))
+		return;
 	if (data_filters(filters, sizeof(filters), source, event)) {
 		text_plain(text, filters, 0);
 	} else if (calldata_is(source, event)) {

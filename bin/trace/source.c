@@ -287,6 +287,7 @@ void source_rewind(struct source *source)
 	posix_trace_rewind(source->trace);
 	programs_rewind(&source->programs);
 	source->nr_read = 0;
+	source->sched_lost = source->sched_gaps = source->sched_open = 0;
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
 		lives_free(source->expansion->lives);
@@ -455,9 +456,12 @@ bool source_next(struct source *source, struct event *event)
 	    unavailable) {
 		end_progress(source);
 		source_report_missing(source);
+		source_report_sched(source);
 		return false;
 	}
 	describe_event(source, event, &info, size);
+	if (event->type == TXTRACE_SCHED_GAP)
+		source_note_sched(source, event);
 	if (source->task && source->nr_read % PROGRESS_EVENTS == 0)
 		progress(source->task, source->nr_read, source->file.nr_entries);
 	return true;

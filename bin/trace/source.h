@@ -61,6 +61,9 @@ struct source {
 	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
 	bool is_live; /* true for an active stream, from source_attach() */
+	/* Lost scheduling records, gaps, and gaps without an end, in the events that were read. */
+	unsigned long long sched_lost, sched_gaps, sched_open;
+	bool is_sched_reported;
 	bool is_reported; /* no message about missing events is necessary any more */
 	bool is_followed; /* source_open_followed() */
 	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
@@ -165,6 +168,12 @@ void source_report_state(struct source *source);
 
 /* Report the events that could not be read.  Call this when all events are read. */
 void source_report_missing(struct source *source);
+
+/* Count the lost scheduling records of an event of the type TXTRACE_SCHED_GAP. */
+void source_note_sched(struct source *source, const struct event *event);
+
+/* Say once how many scheduling records the kernel lost.  source_next() calls this function after the last event. */
+void source_report_sched(struct source *source);
 
 /* Return why the log lacks its last events, as a sentence part for people; NULL: it lacks none, or is no log. */
 const char *source_incomplete(const struct source *source);

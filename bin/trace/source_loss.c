@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/sched.h"
 #include "trace/source.h"
 
 /*
@@ -181,6 +182,28 @@ void source_report_state(struct source *source)
 	else if (source->file.running)
 		message("%s: this log is being written; it had %llu events when it was opened",
 			source->path, source->file.nr_events);
+}
+
+void source_note_sched(struct source *source, const struct event *event)
+{
+	const struct sched_record record = sched_read(event);
+
+	source->sched_lost += record.nr_lost;
+	source->sched_gaps += record.kind == SCHED_GAP_BEGINS;
+	source->sched_open += record.kind == SCHED_GAP_BEGINS;
+	source->sched_open -= record.kind == SCHED_GAP_ENDS && source->sched_open > 0;
+}
+
+void source_report_sched(struct source *source)
+{
+	if (source->sched_gaps == 0 || source->is_sched_reported)
+		return;
+	source->is_sched_reported = true;
+	progress_end();
+	/* The kernel says how many only with its next record. */
+	message("%s: the kernel lost %s%llu scheduling records: in %llu gaps it is not known which threads had a CPU; no other "
+		"event is missing for this reason",
+		source->path, source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
 }
 
 void source_report_missing(struct source *source)

@@ -11,11 +11,16 @@
 
 #define NO_CPU (-1)
 #define CPU_SHIFT 24
+#define STATE_COMPLETED 1u /* the thread has ended */
+#define STATE_SUSPENDED 3u /* a wait of which no call is known */
+#define SWITCH_NS 5000	   /* the kernel switches between two threads of the program in this time */
 
 struct thread {
 	uint32_t handle, priority; /* priority is the priority word of the last event */
 	int cpu;		   /* the CPU on which the thread runs, or NO_CPU */
 	bool is_asleep, has_ended;
+	bool is_blocked; /* is_asleep without a call: the kernel says that the thread is blocked */
+	bool is_waiting; /* the last event of the thread begins a wait in a call, or ends the thread */
 	uint32_t state; /* if is_asleep: the state of the SUSPEND */
 	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */
 };
@@ -29,6 +34,8 @@ struct view {
 	int64_t last_ns;
 	bool is_held; /* the last event is a SUSPEND that is not yet in the output */
 	struct spooled held;
+	bool is_sliced; /* the last event is a TIME_SLICE that is not yet in the output */
+	struct spooled slice;
 	uint64_t nr_entries,
 		most_changes; /* most_changes: largest number of SUSPEND and RESUME events of any thread */
 };
@@ -132,9 +139,36 @@ static void store(struct running *running, struct view *view, const struct spool
 	sort_put(running->to, event);
 }
 
+/*
+ * The thread of the slice lost the CPU to this context.  ThreadX records that in an interrupt, whose entries have the
+ * thread in the place of the priority.
+ */
+static void release_slice(struct running *running, struct view *view, uint32_t next)
+{
+	const struct spooled *slice = &view->slice;
+	struct spooled entry = {.time_ns = slice->time_ns,
+				.context = CONTEXT_INTERRUPT,
+				.priority = slice->context,
+				.flags = SPOOLED_LOG};
+	unsigned int cpu = cpu_of(slice) << CPU_SHIFT;
+
+	if (!view->is_sliced)
+		return;
+	view->is_sliced = false;
+	entry.id = cpu | NATIVE_ISR_ENTER;
+	store(running, view, &entry);
+	entry.id = cpu | NATIVE_TIME_SLICE;
+	entry.info[0] = next;
+	store(running, view, &entry);
+	entry.id = cpu | NATIVE_ISR_EXIT;
+	entry.info[0] = 0;
+	store(running, view, &entry);
+}
+
 static void put(struct running *running, struct view *view, const struct spooled *event,
 		uint32_t next)
 {
+	release_slice(running, view, running->idle);
 	view->has_last = true;
 	view->is_foreign = !(event->flags & SPOOLED_LOG);
 	view->last_context = event->context;
@@ -245,7 +279,7 @@ static void resume(struct running *running, const struct spooled *cause, struct 
 		 */
 		put_running(running, view_of(running, cpu), cpu, event.time_ns,
 			    running->cpu[cpu].thread ?: running->idle);
-	thread->is_asleep = false;
+	thread->is_asleep = thread->is_blocked = false;
 	put(running, view_of(running, cpu), &event, event.info[3]);
 }
 
@@ -271,6 +305,7 @@ static void put_suspend(struct running *running, const struct spooled *event, st
 	leave_cpu(running, thread);
 	thread->has_ended = event->flags & SPOOLED_END;
 	thread->is_asleep = !thread->has_ended;
+	thread->is_waiting = true;
 	thread->state = event->info[1];
 	thread->asleep_cpu = (int)cpu_of(event);
 	if (running->per_core) {
@@ -321,7 +356,7 @@ static void put_of_thread(struct running *running, const struct spooled *event)
 	enter_cpu(running, thread, cpu);
 	running->cpu[cpu].last_ns = event->time_ns;
 	thread->priority = event->priority;
-	thread->has_ended = false;
+	thread->has_ended = thread->is_waiting = false;
 	if (native_of(event) == NATIVE_THREAD_SUSPEND && event->info[0] == event->context)
 		put_suspend(running, event, thread);
 	else
@@ -341,6 +376,104 @@ static void put_death(struct running *running, const struct spooled *event)
 	suspend.id = (unsigned int)thread->cpu << CPU_SHIFT | native_of(event);
 	suspend.priority = thread->priority;
 	put_of_thread(running, &suspend);
+}
+
+/* Scheduling records.  They have no entries of their own, but those that ThreadX would have recorded. */
+
+/* Give the time up to now to the thread that ran. */
+static void settle(struct running *running, unsigned int cpu, int64_t time_ns)
+{
+	struct view *view = view_of(running, cpu);
+	uint32_t ran = running->cpu[cpu].thread ?: running->idle;
+
+	if (view->is_foreign)
+		return;
+	ran = choose_running(running, view, cpu, ran);
+	charge(running, cpu, time_ns, ran);
+	if (time_ns > view->last_ns)
+		put_running(running, view, cpu, time_ns, ran);
+}
+
+/*
+ * A wait ends for TraceX with the end of its call, so a thread that gets the CPU before does not run yet.  See
+ * `report`, too.
+ */
+static void put_switch_in(struct running *running, const struct spooled *event)
+{
+	unsigned int cpu = cpu_of(event);
+	struct view *view = view_of(running, cpu);
+	struct thread *thread = thread_of(running, event->context);
+
+	if (view->is_sliced && event->time_ns - view->slice.time_ns <= SWITCH_NS)
+		release_slice(running, view, thread->handle);
+	if (thread->is_blocked)
+		resume(running, event, thread, 0);
+	if (thread->is_waiting)
+		return;
+	if (thread->cpu != NO_CPU && thread->cpu != (int)cpu)
+		end_stay(running, thread, event->time_ns);
+	settle(running, cpu, event->time_ns);
+	enter_cpu(running, thread, cpu);
+	running->cpu[cpu].last_ns = event->time_ns;
+}
+
+/* In a file of all CPUs, which TraceX takes for one CPU, these entries would have no meaning. */
+static void put_slice(struct running *running, const struct spooled *event)
+{
+	struct view *view = view_of(running, cpu_of(event));
+
+	view->slice = *event;
+	view->is_sliced = true;
+	view->last_context = CONTEXT_INTERRUPT;
+	view->next = 0;
+}
+
+static void put_block(struct running *running, const struct spooled *event, struct thread *thread)
+{
+	bool ends = event->flags & SPOOLED_END;
+	struct spooled suspend = {.time_ns = event->time_ns,
+				  .context = thread->handle,
+				  .priority = thread->priority,
+				  .id = cpu_of(event) << CPU_SHIFT | NATIVE_THREAD_SUSPEND,
+				  .info = {thread->handle, ends ? STATE_COMPLETED : STATE_SUSPENDED},
+				  .flags = event->flags & (SPOOLED_LOG | SPOOLED_END)};
+
+	put_suspend(running, &suspend, thread);
+	thread->is_blocked = !ends;
+	thread->is_waiting = ends;
+}
+
+static void put_switch_out(struct running *running, const struct spooled *event)
+{
+	unsigned int cpu = cpu_of(event);
+	struct thread *thread = thread_of(running, event->context);
+
+	if (thread->cpu != (int)cpu)
+		return;
+	settle(running, cpu, event->time_ns);
+	if (running->per_core && event->flags & SPOOLED_SLICE)
+		put_slice(running, event);
+	else if (running->per_core)
+		put_block(running, event, thread);
+	leave_cpu(running, thread);
+}
+
+static void put_sched(struct running *running, const struct spooled *event, bool has_thread)
+{
+	unsigned int cpu = cpu_of(event);
+	struct view *view = view_of(running, cpu);
+
+	/* A file begins with the first record of its CPU. */
+	if (!view->has_last)
+		put_running(running, view, cpu, event->time_ns, running->idle);
+	if (has_thread && event->flags & SPOOLED_IN)
+		put_switch_in(running, event);
+	else if (has_thread && event->flags & (SPOOLED_OUT | SPOOLED_SLICE))
+		put_switch_out(running, event);
+	else if (event->flags & SPOOLED_LOST && running->cpu[cpu].thread) {
+		settle(running, cpu, event->time_ns);
+		leave_cpu(running, thread_of(running, running->cpu[cpu].thread));
+	}
 }
 
 static bool is_thread(const struct spooled *event)
@@ -369,6 +502,8 @@ static void put_event(struct running *running, const struct spooled *event)
 		put_foreign(running, event);
 	else if (event->flags & SPOOLED_DIES)
 		put_death(running, event);
+	else if (event->flags & SPOOLED_SCHED)
+		put_sched(running, event, is_thread(event));
 	else if (native_of(event) == NATIVE_THREAD_RESUME)
 		put_resume(running, event);
 	else if (is_thread(event))
@@ -392,6 +527,7 @@ static void finish(struct running *running, unsigned int cpu)
 	struct view *view = &running->view[cpu];
 
 	release(running, view, running->idle);
+	release_slice(running, view, running->idle);
 	while (view->has_log && view->nr_entries < 2 * (view->most_changes + 1))
 		put_running(running, view, cpu, view->last_ns, view->next ?: view->last_context);
 }

@@ -7,9 +7,9 @@
  * of a log may have slept before its event.  So this module inserts entries RUNNING, and sets the contexts and the next
  * threads of the SUSPEND and RESUME events, so that TraceX's rules lead to what the log shows.
  *
- * In a log, a thread runs on a CPU from its event until one of these things happens: another thread has an event on
- * this CPU; the thread has an event on another CPU; the thread begins to wait or ends; the recording stops or loses
- * events. doc/reports.md has this rule too, and `txtrace report` uses it.
+ * What the log shows: a thread runs on a CPU from its event until another thread has an event on this CPU, until the
+ * thread has an event on another CPU, until the kernel says that it loses the CPU, until the thread begins to wait or
+ * ends, and until the recording stops or loses events.  doc/reports.md has this rule too, and `txtrace report` uses it.
  *
  * The result has these properties:
  * - A file of one CPU: all time is given to the thread that ran on this CPU.

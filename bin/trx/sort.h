@@ -29,6 +29,11 @@ struct spooled {
 #define SPOOLED_GAP 8u	     /* the recording stopped or lost events at this event */
 #define SPOOLED_END 16u	     /* the thread ends with this event */
 #define SPOOLED_DIES 32u     /* the thread ends with its process, and did not record this event itself */
+#define SPOOLED_SCHED 64u    /* a scheduling record, with at most one of the next flags */
+#define SPOOLED_IN 128u      /* the thread gets the CPU */
+#define SPOOLED_OUT 256u     /* it loses the CPU, because it blocks or ends */
+#define SPOOLED_SLICE 512u   /* it loses the CPU, because it was preempted or has yielded */
+#define SPOOLED_LOST 1024u   /* the kernel lost records of the CPU from here on */
 
 #define SORT_WINDOW 1024
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "trace/native.h"
+#include "trace/sched.h"
 #include "trace/states.h"
 #include "trx/running.h"
 #include "trx/write.h"
@@ -163,6 +164,26 @@ static void fill_context(struct trx *trx, unsigned int input, const struct event
 		to->priority = HAS_THRESHOLD | priority_of(trx, event, to->context) * 0x10001u;
 }
 
+static uint32_t sched_flags_of(const struct event *event)
+{
+	const struct sched_record record = sched_read(event);
+
+	switch (record.kind) {
+	case SCHED_NONE:
+		return sched_is_record(event->type) ? SPOOLED_SCHED : 0;
+	case SCHED_IN:
+		return SPOOLED_SCHED | SPOOLED_IN;
+	case SCHED_OUT:
+		if (record.thread.state == TXTRACE_READY)
+			return SPOOLED_SCHED | SPOOLED_SLICE;
+		return SPOOLED_SCHED | SPOOLED_OUT | (record.thread.state == TXTRACE_ENDED ? SPOOLED_END : 0);
+	case SCHED_GAP_BEGINS:
+		return SPOOLED_SCHED | SPOOLED_LOST;
+	default:
+		return SPOOLED_SCHED;
+	}
+}
+
 /* Return what trx/running.c needs to know about the event. */
 static uint32_t flags_of(const struct event *event)
 {
@@ -170,7 +191,7 @@ static uint32_t flags_of(const struct event *event)
 
 	if (event->type >= FOREIGN_TYPES && !event->is_made)
 		return 0;
-	flags |= SPOOLED_LOG;
+	flags |= SPOOLED_LOG | sched_flags_of(event);
 	if (event->context == 0)
 		flags |= SPOOLED_NO_THREAD;
 	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
@@ -206,7 +227,7 @@ void trx_put(struct trx *trx, unsigned int input, const struct event *event, int
 	if (event->is_over)
 		fill_end(trx, input, event, &to);
 	sort_put(&trx->sorter, &to);
-	if (event->type < SYSTEM_TYPES || (event->is_call && native))
+	if (event->type < SYSTEM_TYPES || (event->is_call && native) || to.flags & SPOOLED_SCHED)
 		return;
 	for (size_t at = WORDS_BYTES; at < event->size; at += WORDS_BYTES) {
 		left = event->size - at;

@@ -8,7 +8,7 @@
 #define PX_API_API_H
 
 #include <errno.h>
-#include <trace.h>
+#include <trace_ext.h>
 
 #include "base/compiler.h"
 #include "event/attr.h"
@@ -45,6 +45,12 @@ _Static_assert(PX_EVENT_OVERFLOW == POSIX_TRACE_OVERFLOW, "OVERFLOW");
 _Static_assert(PX_EVENT_RESUME == POSIX_TRACE_RESUME, "RESUME");
 _Static_assert(PX_EVENT_FLUSH_START == POSIX_TRACE_FLUSH_START, "FLUSH_START");
 _Static_assert(PX_EVENT_FLUSH_STOP == POSIX_TRACE_FLUSH_STOP, "FLUSH_STOP");
+_Static_assert(PX_EVENT_SWITCH_IN == TXTRACE_SWITCH_IN, "SWITCH_IN");
+_Static_assert(PX_EVENT_SWITCH_OUT == TXTRACE_SWITCH_OUT, "SWITCH_OUT");
+_Static_assert(PX_EVENT_SCHED_THREAD == TXTRACE_SCHED_THREAD, "SCHED_THREAD");
+_Static_assert(PX_EVENT_SCHED_GAP == TXTRACE_SCHED_GAP, "SCHED_GAP");
+_Static_assert(PX_EVENT_SCHED_START == TXTRACE_SCHED_START, "SCHED_START");
+_Static_assert(PX_EVENT_SCHED_STOP == TXTRACE_SCHED_STOP, "SCHED_STOP");
 _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USEREVENT");
 
 /*

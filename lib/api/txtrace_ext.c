@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/api.h"
 
+#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
+#include <unistd.h>
 
 #include "log/archive.h"
 #include "ring/image.h"
@@ -56,6 +59,55 @@ PX_EXPORT int txtrace_attr_getaggregation(const trace_attr_t *restrict attr, int
 	*aggregates = (int)px_attr_to_read(attr)->aggregates;
 	return 0;
 }
+
+PX_EXPORT int txtrace_attr_setsched(trace_attr_t *attr, int sched)
+{
+	if (!px_attr_is_valid(px_attr_of(attr)) || (sched != 0 && sched != 1))
+		return EINVAL;
+	px_attr_of(attr)->sched = sched == 1;
+	return 0;
+}
+
+PX_EXPORT int txtrace_attr_getsched(const trace_attr_t *restrict attr, int *restrict sched)
+{
+	if (!px_attr_is_valid(px_attr_to_read(attr)) || !sched)
+		return EINVAL;
+	*sched = (int)px_attr_to_read(attr)->sched;
+	return 0;
+}
+
+PX_EXPORT int txtrace_get_sched_error(trace_id_t trid, int *error)
+{
+	struct px_stream *stream;
+
+	if (!error || !(stream = px_handle_lock(trid)))
+		return EINVAL;
+	*error = stream->logging.sched_error;
+	px_handle_unlock(trid);
+	return 0;
+}
+
+PX_EXPORT int txtrace_check_sched(pid_t pid, int *error)
+{
+	int saved_errno = errno, state;
+	struct px_sched *sched = NULL;
+
+	if (pid < 0 || !error)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	*error = px_sched_open((uint32_t)(pid ? pid : getpid()), false, &sched);
+	px_sched_close(sched);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
+	return 0;
+}
+
+_Static_assert(sizeof(struct px_sched_thread) == sizeof(struct txtrace_sched), "scheduling records");
+_Static_assert(offsetof(struct px_sched_thread, name) == offsetof(struct txtrace_sched, name), "name");
+_Static_assert(PX_SCHED_SWITCH_BYTES == TXTRACE_SCHED_SWITCH_BYTES, "bytes of a switch");
+_Static_assert(sizeof(struct px_sched_gap) == sizeof(struct txtrace_sched_gap), "gaps");
+_Static_assert((int)PX_SCHED_RUNNABLE == (int)TXTRACE_RUNNABLE, "states");
+_Static_assert((int)PX_SCHED_CPUS == (int)TXTRACE_SCHED_CPUS, "ends");
 
 PX_EXPORT int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss)
 {

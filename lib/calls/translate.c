@@ -209,6 +209,8 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 		translate_call(translator, &call);
 		return;
 	}
-	px_wakers_wake(px_call_objects_of(translator->all.objects, record->context), translation);
+	/* A thread that waits loses its CPU, and may get one for a moment: this does not end its wait. */
+	if (!px_event_is_sched(record->id))
+		px_wakers_wake(px_call_objects_of(translator->all.objects, record->context), translation);
 	px_entries_add_plainly(record, data, length, translation);
 }

@@ -40,16 +40,20 @@ struct px_attr {
 	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
-	/* Older logs have `inherited` in 32 bits, and `grows` and `aggregates` are 0 in them. */
+	/* Older logs have `inherited` in 32 bits, and the other three are 0 in them. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	uint8_t aggregates, grows;
-	uint16_t inherited;
+	uint8_t aggregates, grows, sched, inherited;
 #else
-	uint16_t inherited; /* 1: the stream also traces children of its target; 0: it does not */
+	uint8_t inherited;  /* 1: the stream also traces children of its target; 0: it does not */
+	uint8_t sched;	    /* 1: the log has scheduling records */
 	uint8_t grows;	    /* 1: rings get their memory when they need it */
 	uint8_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
 #endif
-	uint32_t nr_rings;    /* 0: one ring for each CPU, and a shared ring if threads need one */
+	/*
+	 * 0: one ring for each CPU, and a shared ring if threads need one.  At most PX_RINGS_MAX, so that another attribute
+	 * can take the upper 16 bits, in the way of those above.
+	 */
+	uint32_t nr_rings;
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
 /* Each log has these attributes in its header, and a log with another size of them cannot be read. */

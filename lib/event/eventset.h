@@ -24,13 +24,25 @@ enum {
 	PX_EVENT_RESUME = 6,
 	PX_EVENT_FLUSH_START = 7,
 	PX_EVENT_FLUSH_STOP = 8,
-	PX_EVENT_SYSTEM_LAST = PX_EVENT_FLUSH_STOP,
+	/* Scheduling records; only the flush of a log makes them (see "Scheduling records" in doc/design.md). */
+	PX_EVENT_SWITCH_IN = 9,
+	PX_EVENT_SWITCH_OUT = 10,
+	PX_EVENT_SCHED_THREAD = 11,
+	PX_EVENT_SCHED_GAP = 12,
+	PX_EVENT_SCHED_START = 13,
+	PX_EVENT_SCHED_STOP = 14,
+	PX_EVENT_SYSTEM_LAST = PX_EVENT_SCHED_STOP,
 	PX_EVENT_UNNAMED = 16,
 	PX_EVENT_USER_FIRST = 17, /* named user event types: ids from 17 to PX_EVENT_USER_END - 1 */
 	PX_EVENT_USER_END = 3840,
 	PX_EVENT_CALL_FIRST = PX_EVENT_USER_END, /* calls of a preloaded program (calls.h) */
 	PX_EVENT_IDS = 4096
 };
+
+PX_INLINE bool px_event_is_sched(unsigned int id)
+{
+	return id >= PX_EVENT_SWITCH_IN && id <= PX_EVENT_SCHED_STOP;
+}
 
 #define PX_EVENTSET_WORDS (PX_EVENT_IDS / 64)
 

@@ -31,6 +31,12 @@ static const struct {
 	{PX_EVENT_RESUME, "posix_trace_resume"},
 	{PX_EVENT_FLUSH_START, "posix_trace_flush_start"},
 	{PX_EVENT_FLUSH_STOP, "posix_trace_flush_stop"},
+	{PX_EVENT_SWITCH_IN, "txtrace_switch_in"},
+	{PX_EVENT_SWITCH_OUT, "txtrace_switch_out"},
+	{PX_EVENT_SCHED_THREAD, "txtrace_sched_thread"},
+	{PX_EVENT_SCHED_GAP, "txtrace_sched_gap"},
+	{PX_EVENT_SCHED_START, "txtrace_sched_start"},
+	{PX_EVENT_SCHED_STOP, "txtrace_sched_stop"},
 	{PX_EVENT_UNNAMED, "posix_trace_unnamed_userevent"},
 };
 

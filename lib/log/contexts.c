@@ -29,6 +29,13 @@ void px_log_describe(const struct px_log *log, uint32_t handle, struct px_log_ob
 	snprintf(to->object.name, sizeof(to->object.name), "unknown thread %x", handle);
 }
 
+bool px_log_find_thread(const struct px_log *log, uint32_t pid, uint32_t tid, struct px_object *thread)
+{
+	uint32_t handle = px_threadmap_find_tid(log->threads, pid, tid);
+
+	return handle != 0 && px_threadmap_find(log->threads, handle, thread);
+}
+
 void px_log_describe_context(const struct px_log *log, struct px_log_volume *volume,
 			     struct px_log_context *context)
 {

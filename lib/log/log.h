@@ -143,6 +143,12 @@ void px_log_append_stop(struct px_log *log);
 /* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
 
+/* Copy the thread with this pid and tid.  Return false if the log does not know it. */
+bool px_log_find_thread(const struct px_log *log, uint32_t pid, uint32_t tid, struct px_object *thread);
+
+/* Return true if the log has scheduling records, and its last event does not end them. */
+bool px_log_has_open_sched(const struct px_log *log);
+
 /*
  * Copy the threads that have been added to the table of the stream since the last call or the last write.  A table keeps
  * the newest threads only, so call this often enough while many threads come and go.

@@ -105,6 +105,8 @@ struct px_log_cursor {
 	struct px_log_stamps stamps; /* stamps of the current volume */
 };
 
+#define PX_LOG_CPUS 256 /* an entry has 8 bits for the number of the CPU */
+
 struct px_log {
 	int fd;
 	int access; /* O_RDWR or O_WRONLY: the access mode of the descriptor */
@@ -130,6 +132,10 @@ struct px_log {
 	bool is_idle;
 	/* The context that has the CPU in the image after the last event, and its priority; 0: not known. */
 	uint32_t ran, ran_priority;
+	/* The thread that has each CPU, as scheduling records say; 0: none is known. */
+	struct px_log_on_cpu {
+		uint32_t handle, priority;
+	} on_cpu[PX_LOG_CPUS];
 	/* 1 + index of the first staged entry that gives time to `ran` until the next context is known. */
 	uint32_t switched;
 	struct px_eventset named; /* types whose names are in the file */

@@ -334,6 +334,16 @@ static int create_checkpoint_file(struct px_stream *stream, int fd)
 	return px_checkpoint_file_create(&setup, &stream->logging.checkpoint_file);
 }
 
+/* Without scheduling records, the stream records all else. */
+static void open_sched(struct px_stream *stream, const struct px_attr *attr)
+{
+	if (!attr->sched)
+		return;
+	stream->logging.sched_error =
+		px_sched_open(stream->target.pid, attr->inherited != 0, &stream->logging.sched);
+	stream->attr.sched = stream->logging.sched != NULL;
+}
+
 static int create_log(struct px_stream *stream, int fd)
 {
 	struct px_log_setup setup = {.fd = fd,
@@ -454,6 +464,8 @@ int px_stream_create(pid_t pid, const struct px_attr *attr, int log_fd, struct p
 	error = join_target(made);
 	PX_TESTPOINT("stream.create.met");
 	if (!error && with_log)
+		open_sched(made, &chosen);
+	if (!error && with_log)
 		error = create_log(made, log_fd);
 	if (!error && with_log)
 		mark_log(made, true);
@@ -488,6 +500,7 @@ void px_stream_end(struct px_stream *stream)
 void px_stream_free(struct px_stream *stream)
 {
 	px_reader_destroy(&stream->reader);
+	px_sched_close(stream->logging.sched);
 	free(stream->logging.data);
 	free(stream->logging.checkpoint);
 	px_shm_unmap(&stream->view.mapping);

@@ -7,6 +7,7 @@
 
 #include "base/sigxfsz.h"
 #include "ring/wakeup.h"
+#include "stream/flush_sched.h"
 #include "stream/handle.h"
 
 #define PENDING_NS 50000
@@ -65,8 +66,7 @@ static enum px_log_room write_then_append(struct flush *flush, const struct px_r
 			*error = failed;
 		if (failed && flush->gives_up)
 			return PX_LOG_TAKEN;
-		room = report ? px_log_append(log, report, flush->stream->logging.data) :
-				PX_LOG_TAKEN;
+		room = report ? px_flush_sched_append(flush->stream, report) : PX_LOG_TAKEN;
 	} while (room == PX_LOG_WRITE_FIRST);
 	return room;
 }
@@ -117,7 +117,7 @@ static void end_full_log(struct px_stream *stream)
 static bool append(struct flush *flush, const struct px_report *report)
 {
 	struct px_log *log = flush->stream->logging.log;
-	enum px_log_room room = px_log_append(log, report, flush->stream->logging.data);
+	enum px_log_room room = px_flush_sched_append(flush->stream, report);
 
 	if (room == PX_LOG_FULL)
 		px_log_count_lost(log);
@@ -125,6 +125,17 @@ static bool append(struct flush *flush, const struct px_report *report)
 		return false;
 	if (room == PX_LOG_FULL)
 		end_full_log(flush->stream);
+	return true;
+}
+
+/* All events of the rings are in the log.  Append the scheduling records that come after them. */
+static bool append_rest(struct flush *flush)
+{
+	enum px_log_room room;
+
+	while (px_flush_sched_append(flush->stream, NULL) == PX_LOG_WRITE_FIRST)
+		if (!write_out(flush, NULL, false, &room))
+			return false;
 	return true;
 }
 
@@ -171,12 +182,14 @@ static bool pump(struct flush *flush)
 		    px_reader_give_up_late(&stream->reader))
 			continue;
 		if (next == PX_NEXT_NONE)
-			return write_out(flush, NULL, left > 0, &room);
+			return append_rest(flush) && write_out(flush, NULL, left > 0, &room);
 		if (next == PX_NEXT_PENDING) {
 			if (!pause_for(flush))
 				return false;
 			continue;
 		}
+		if (px_unlikely(px_event_is_sched(report.record.id)))
+			continue; /* a hostile writer: only this process makes such events */
 		if (!append(flush, &report))
 			return false;
 		if (is_after_bound(flush, &report))
@@ -221,6 +234,7 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 	if (px_log_ensure_descriptor(logging->log) == 0)
 		px_checkpoint_file_note_path(logging->checkpoint_file,
 					     px_log_descriptor(logging->log));
+	px_flush_sched_collect(stream);
 	heads = px_view_heads(&stream->view);
 	if (px_stream_mark_flush(stream, PX_EVENT_FLUSH_START, caller, &flush.bound))
 		heads++;
@@ -331,10 +345,15 @@ static void append_last_stop(struct px_stream *stream)
 int px_flush_recover(struct px_stream *stream)
 {
 	struct flush flush = {.stream = stream, .is_last = true, .gives_up = true};
+	enum px_log_room room;
 
 	end_full_log(stream);
 	px_stream_stop_dead(stream);
-	run(&flush);
+	while (px_flush_sched_end_dead(stream) == PX_LOG_WRITE_FIRST)
+		if (!write_out(&flush, NULL, false, &room))
+			break;
+	if (!flush.error)
+		run(&flush);
 	if (!flush.error) {
 		append_last_stop(stream);
 		return complete(&flush, PX_LOG_RECOVERED);

@@ -14,6 +14,7 @@
 #include "registry/registry.h"
 #include "ring/growth.h"
 #include "ring/wakeup.h"
+#include "stream/flush_sched.h"
 #include "stream/handle.h"
 #include "trace/process.h"
 
@@ -59,12 +60,23 @@ static bool is_due(struct px_stream *stream)
 	if (stream->view.grows == PX_GROWS_SHARED &&
 	    px_view_heads(&stream->view) - stream->logging.heads > MANY_SLOTS)
 		return true;
+	if (px_flush_sched_is_due(stream, AGE_NS))
+		return true;
 	return has_waited_long(stream);
+}
+
+/* The buffers of the kernel must not become full during a sleep. */
+static uint64_t longest_sleep_ns(const struct px_stream *stream)
+{
+	uint64_t ns = stream->logging.sched ? px_sched_round_ns(stream->logging.sched) : ROUND_NS;
+
+	return ns < ROUND_NS ? ns : ROUND_NS;
 }
 
 static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *stream)
 {
 	uint32_t *waiting = px_stream_waiting(stream);
+	uint64_t sleep_ns = longest_sleep_ns(stream);
 
 	/* If the flag is still raised, do not raise it again, because each time costs a barrier on all CPUs. */
 	if (px_read_once(waiting) != PX_WAITING_HIGH) {
@@ -73,7 +85,7 @@ static struct px_stream *sleep_until_due(unsigned long id, struct px_stream *str
 			return stream;
 	}
 	px_handle_leave(id);
-	px_wakeup_doze(waiting, PX_WAITING_HIGH, ROUND_NS);
+	px_wakeup_doze(waiting, PX_WAITING_HIGH, sleep_ns);
 	return px_handle_return(id);
 }
 
@@ -141,6 +153,7 @@ static void flush_until_end(unsigned long id)
 		if (!px_flush_wait(id, stream))
 			return;
 		px_log_collect_threads(stream->logging.log);
+		px_flush_sched_collect(stream);
 		if (is_check_due(&last_ns) && has_program_ended()) {
 			sigset_t mask = stream->logging.mask;
 

@@ -4,13 +4,15 @@
 
 #include <limits.h>
 #include <string.h>
-#include <trace.h>
+#include <trace_ext.h>
 
 #define NR_IDS ((trace_event_id_t)(sizeof(trace_event_set_t) * CHAR_BIT))
 
 static const trace_event_id_t system_events[] = {
 	POSIX_TRACE_ERROR,    POSIX_TRACE_START,  POSIX_TRACE_STOP,	   POSIX_TRACE_FILTER,
 	POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME, POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP,
+	TXTRACE_SWITCH_IN,    TXTRACE_SWITCH_OUT, TXTRACE_SCHED_THREAD,	   TXTRACE_SCHED_GAP,
+	TXTRACE_SCHED_START,  TXTRACE_SCHED_STOP,
 };
 
 #define NR_SYSTEM_EVENTS (sizeof(system_events) / sizeof(system_events[0]))

@@ -48,6 +48,12 @@ START_TEST(trxc_of_a_log_is_this_text)
 		"4102, posix_trace_resume, Re, (64, 64, 64), (64, 64, 64), Data 0-3" DATA
 		"4103, posix_trace_flush_start, F[, (120, 30, 90), (120, 30, 90), Data 0-3" DATA
 		"4104, posix_trace_flush_stop, F], (20, 90, 50), (20, 90, 50), Data 0-3" DATA
+		"4105, txtrace_switch_in, TS, (110, 80, 20), (110, 80, 20), Data 0-3" DATA
+		"4106, txtrace_switch_out, TS, (60, 60, 140), (60, 60, 140), Data 0-3" DATA
+		"4107, txtrace_sched_thread, TS, (130, 20, 20), (130, 20, 20), Data 0-3" DATA
+		"4108, txtrace_sched_gap, TS, (0, 100, 100), (0, 100, 100), Data 0-3" DATA
+		"4109, txtrace_sched_start, TS, (90, 50, 30), (90, 50, 30), Data 0-3" DATA
+		"4110, txtrace_sched_stop, TS, (70, 20, 110), (70, 20, 110), Data 0-3" DATA
 		"4112, posix_trace_unnamed_userevent, UU, (31, 73, 125), (31, 73, 125), Data 0-3" DATA
 		"4113, disk read, DR, (148, 54, 52), (148, 54, 52), Data 0-3" DATA
 		"4114, a; [b]_c, AB, (79, 98, 40), (79, 98, 40), Data 0-3" DATA
@@ -96,7 +102,7 @@ START_TEST(trxc_lines_have_thirteen_fields_none_of_them_empty)
 		ck_assert_msg(nr_fields == 13, "%zu fields: %s", nr_fields, line);
 		nr_lines++;
 	}
-	ck_assert_uint_eq(nr_lines, 10 + PX_ARRAY_SIZE(names));
+	ck_assert_uint_eq(nr_lines, 16 + PX_ARRAY_SIZE(names));
 	ck_assert_str_eq(rest, "");
 	ok(posix_trace_close(trid));
 	close(fd);

@@ -383,7 +383,8 @@ class Log:
     def check_trx(self):
         path = self.path_of("again.trx")
         run(TOOL, "export", "--to", "trx", "-o", path, self.path)
-        expected = [e for e in self.events if e["type"] != MORE_DATA and (self.is_foreign or not is_thread_end(e))]
+        expected = [e for e in self.events if e["type"] != MORE_DATA and
+                    (self.is_foreign or not (is_thread_end(e) or is_sched(e)))]
         found = self.read_trx(path)
         self.compare_trx(expected, found, tick_of(path))
         if not self.is_foreign and not self.info["gaps"]:
@@ -446,7 +447,7 @@ class Log:
         path = self.path_of("merged.trx")
         run(TOOL, "merge", "-o", path, self.path, other.path)
         expected = [e for log in (self, other) for e in log.events
-                    if e["type"] != MORE_DATA and not is_thread_end(e)]
+                    if e["type"] != MORE_DATA and not is_thread_end(e) and not is_sched(e)]
         found = [e for e in self.read_trx(path)]
         begin, again = (min(e["ns"] for e in rows) for rows in (expected, found))
         self.same_times("merge", sorted(e["ns"] - begin for e in expected), sorted(e["ns"] - again for e in found),
@@ -489,6 +490,11 @@ def printed_csv(path):
 def is_thread_end(event):
     """A SUSPEND in a trace buffer, as the inserted ones."""
     return event["event"] == "txtrace_thread_end"
+
+
+def is_sched(event):
+    """A trace buffer has entries of ThreadX instead, as the inserted ones."""
+    return event["event"].startswith(("txtrace_switch_", "txtrace_sched_"))
 
 
 def ascii_of(text):

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Run a command for which perf_event_open fails with this error number: refuse ERROR COMMAND [ARGUMENT...] */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	unsigned int error = argc > 2 ? (unsigned int)atoi(argv[1]) : 0;
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+
+	if (error == 0) {
+		fprintf(stderr, "usage: refuse ERROR COMMAND [ARGUMENT...]\n");
+		return 2;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 77;
+	execvp(argv[2], argv + 2);
+	return 99;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that compute, sleep and wake each other: switches share|ping_pong|storm|moves|wait|flood.  Each thread prints its tid,
+ * when it began and ended (CLOCK_REALTIME in ns), and its CPU time (CLOCK_THREAD_CPUTIME_ID in ns):
+ *
+ *	thread TID BEGIN END CPU
+ *
+ * share: one thread computes and one sleeps in turns, on one CPU.  ping_pong: two threads take turns on one CPU.
+ * storm: 5,000 threads that live for a short time.  moves: a thread goes from CPU to CPU.  wait: as share, for a
+ * recorder that comes later.  flood: two threads yield their CPU to each other until the file `enough` exists.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RUN_NS 500000000
+#define TURNS 2000
+#define TURN_NS 100000
+#define STORM 5000
+#define AT_ONCE 50
+#define MOVES 200
+
+static sem_t turn[2];
+
+static int64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void compute(int64_t ns)
+{
+	int64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
+}
+
+static void use_cpu(int number)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)number, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) != 0)
+		exit(77);
+}
+
+static void *share(void *argument)
+{
+	int64_t end = now_ns(CLOCK_MONOTONIC) + RUN_NS;
+
+	while (now_ns(CLOCK_MONOTONIC) < end) {
+		if (argument)
+			usleep(7000);
+		compute(1000000);
+	}
+	return NULL;
+}
+
+static void *play(void *argument)
+{
+	int own = argument != NULL;
+
+	for (int i = 0; i < TURNS; i++) {
+		sem_wait(&turn[own]);
+		compute(TURN_NS);
+		sem_post(&turn[!own]);
+	}
+	return NULL;
+}
+
+static void *hurry(void *argument)
+{
+	compute(20000);
+	return argument;
+}
+
+static void *move(void *argument)
+{
+	for (int i = 0; i < MOVES; i++) {
+		use_cpu(i % 2);
+		compute(1000000);
+	}
+	return argument;
+}
+
+static void *flood(void *argument)
+{
+	while (access("enough", F_OK) != 0)
+		for (int i = 0; i < 1000; i++)
+			sched_yield();
+	return argument;
+}
+
+struct task {
+	void *(*work)(void *argument);
+	void *argument;
+};
+
+static void *run(void *argument)
+{
+	int64_t begin = now_ns(CLOCK_REALTIME);
+	const struct task *task = argument;
+
+	task->work(task->argument);
+	printf("thread %ld %lld %lld %lld\n", syscall(SYS_gettid), (long long)begin,
+	       (long long)now_ns(CLOCK_REALTIME), (long long)now_ns(CLOCK_THREAD_CPUTIME_ID));
+	return NULL;
+}
+
+static void run_all(const struct task *tasks, int nr)
+{
+	pthread_t thread[AT_ONCE];
+
+	for (int i = 0; i < nr; i++)
+		if (pthread_create(&thread[i], NULL, run, (void *)(uintptr_t)&tasks[i]) != 0)
+			exit(99);
+	for (int i = 0; i < nr; i++)
+		pthread_join(thread[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static char sleeps[] = "";
+	struct task tasks[AT_ONCE] = {{share, NULL}, {share, sleeps}};
+	const char *mode = argc > 1 ? argv[1] : "";
+
+	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	sem_init(&turn[0], 0, 1);
+	sem_init(&turn[1], 0, 0);
+	if (strcmp(mode, "share") == 0 || strcmp(mode, "wait") == 0) {
+		use_cpu(0);
+		run_all(tasks, 2);
+	} else if (strcmp(mode, "ping_pong") == 0) {
+		use_cpu(0);
+		tasks[0].work = tasks[1].work = play;
+		run_all(tasks, 2);
+	} else if (strcmp(mode, "flood") == 0) {
+		use_cpu(0);
+		tasks[0].work = tasks[1].work = flood;
+		run_all(tasks, 2);
+	} else if (strcmp(mode, "moves") == 0) {
+		tasks[0].work = move;
+		run_all(tasks, 1);
+	} else if (strcmp(mode, "storm") == 0) {
+		for (int i = 0; i < AT_ONCE; i++)
+			tasks[i].work = hurry;
+		for (int i = 0; i < STORM / AT_ONCE; i++)
+			run_all(tasks, AT_ONCE);
+	} else {
+		fprintf(stderr, "usage: switches share|ping_pong|storm|moves|wait|flood\n");
+		return 2;
+	}
+	return 0;
+}

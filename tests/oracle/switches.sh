@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Scheduling records of real programs: switches.py. And what happens where the kernel refuses them, and where the
+# recorder is killed.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
+programs=$(pwd)/tests/oracle
+nr_kills=${PX_KILLS:-20}
+[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
+[ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
+command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+TXTRACE_DIR=$scratch/shm
+TXTRACE_PRELOAD=$object
+export TXTRACE_DIR TXTRACE_PRELOAD
+cd "$scratch" || exit 99
+
+# record FILE OPTION... PROGRAM ARGUMENT...
+record()
+{
+	file=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$tool" record --preload --force -o "$file" "$@" >account 2>err || complain "record $*: $(cat err)"
+}
+
+# has_records FILE yes|no
+has_records()
+{
+	nr=$("$tool" print --columns event "$1" | grep -c txtrace_switch)
+	[ "$2" = yes ] && [ "$nr" -eq 0 ] && complain "$1 has no switches"
+	[ "$2" = no ] && [ "$nr" -ne 0 ] && complain "$1 has $nr switches"
+}
+
+record first "$programs/switches" share
+if grep -q 'without scheduling records' err; then
+	echo "SKIP: $(cat err)"
+	exit 77
+fi
+
+# True times.
+for mode in share ping_pong moves storm; do
+	record $mode "$programs/switches" $mode
+	python3 "$top/tests/oracle/switches.py" "$tool" account $mode >said 2>&1
+	case $? in
+	0) ;;
+	77) echo "SKIP: $mode: $(cat said)" ;;
+	*) complain "$mode: $(cat said)" ;;
+	esac
+done
+
+# They can be left out, and the kernel can refuse them: the program runs, and all else is recorded.
+record without --no-sched "$programs/switches" share
+has_records without no
+[ -s account ] || complain 'a program without records has no account'
+# EPERM, EACCES, ENOSYS, EMFILE, ENOMEM
+for error in 1 13 38 24 12; do
+	nr_checks=$((nr_checks + 1))
+	"$programs/refuse" $error "$tool" record --preload --force -o refused "$programs/switches" share >account 2>err ||
+		complain "record fails with error $error: $(cat err)"
+	[ "$(grep -c 'without scheduling records: ' err)" -eq 1 ] || complain "error $error is not said once: $(cat err)"
+	[ "$(grep -c thread account)" -eq 2 ] || complain "with error $error the program does not end"
+	has_records refused no
+done
+nr_checks=$((nr_checks + 1))
+"$programs/refuse" 13 "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||
+	complain 'doctor does not say that the kernel refuses scheduling records'
+
+# Few descriptors: the first thread needs them only for a moment.
+nr_checks=$((nr_checks + 1))
+(ulimit -n 16 && "$tool" record --preload --force -o few "$programs/switches" share >account 2>err) ||
+	complain "record fails with 16 descriptors: $(cat err)"
+grep -q 'without scheduling' err || has_records few yes
+
+# A user without rights: the level of the machine decides, and record says so.
+user=$((100000 + $$))
+as_user="setpriv --reuid=$user --clear-groups --inh-caps=-all --bounding-set=-all"
+if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
+	nr_checks=$((nr_checks + 1))
+	mkdir "$scratch/user" && chmod 755 "$scratch" && chown "$user" "$scratch/user"
+	(cd "$scratch/user" && TXTRACE_DIR=$scratch/user/shm $as_user "$tool" record --preload -o log "$programs/switches" share \
+		>account 2>err) || complain "record as a user fails: $(cat "$scratch/user/err")"
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+		has_records "$scratch/user/log" yes
+		grep 'without scheduling' "$scratch/user/err" && complain 'a user is refused'
+	else
+		has_records "$scratch/user/log" no
+		grep -q 'without scheduling records: .*perf_event_paranoid is' "$scratch/user/err" ||
+			complain "record does not say why a user is refused: $(cat "$scratch/user/err")"
+	fi
+else
+	echo 'SKIP: record as a user without rights: needs root and setpriv'
+fi
+
+# A recorder that does not read for a while loses scheduling records.  It counts them, and each command says so.
+rm -f enough flood
+LD_PRELOAD=$object "$programs/switches" flood >account &
+program=$!
+"$tool" record -q --force -o flood -p $program 2>err &
+recorder=$!
+if await test -s flood; then
+	"$tool" print --columns event flood 2>/dev/null | grep -q switch_in || sleep 2
+	kill -STOP $recorder
+	sleep 2
+	kill -CONT $recorder
+	sleep 1
+fi
+touch enough
+wait $recorder $program
+nr_checks=$((nr_checks + 1))
+"$tool" info flood >said 2>said.err || complain "info of a log with a gap: $(cat said.err)"
+if grep -q '^gaps: scheduling' said; then
+	lost=$(awk '/^lost: scheduling/ { print $3 }' said)
+	[ "$lost" -gt 0 ] || complain "lost records are not counted: $(grep sched said)"
+	grep -q "the kernel lost .*$lost scheduling records" said.err || complain "info does not say so: $(cat said.err)"
+else
+	echo 'SKIP: the kernel lost no records in 2 s'
+fi
+
+# Two recorders of one program have its switches.
+LD_PRELOAD=$object "$programs/switches" wait >account &
+program=$!
+"$tool" record -q --force -o one -p $program &
+first=$!
+"$tool" record -q --force -o two -p $program &
+second=$!
+wait $first $second $program
+nr_checks=$((nr_checks + 1))
+has_records one yes
+has_records two yes
+
+# A recorder that is killed leaves a log that can be completed, says that scheduling ended, and leaves nothing behind.
+for i in $(seq "$nr_kills"); do
+	rm -f killed
+	LD_PRELOAD=$object "$programs/switches" wait >account &
+	program=$!
+	"$tool" record -q --force -o killed -p $program 2>/dev/null &
+	recorder=$!
+	await test -s killed
+	sleep 0.0$((i % 10))
+	# On a busy machine, the program may have ended before: then the log is complete.
+	kill -9 $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
+	was_killed=$?
+	wait $program || complain "the program of a killed recorder exits with $?"
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --columns event,data killed >said 2>err || complain "the log of a killed recorder: $(cat err)"
+	if [ $was_killed -eq 137 ] && grep -q txtrace_sched_start said; then
+		grep -q 'txtrace_sched_stop  *the recorder died' said || complain 'scheduling does not end with the recorder'
+		"$tool" info killed | grep -q 'scheduling .*the recorder died' || complain 'info does not say when scheduling ends'
+	fi
+done
+"$tool" recover >/dev/null 2>&1
+nr_checks=$((nr_checks + 1))
+left=$(find "$scratch/shm" -type f | grep -vc registry)
+[ "$left" -le 1 ] || complain "$left files are left: $(find "$scratch/shm" -type f)"
+finish

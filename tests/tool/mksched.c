@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a log from a description: mksched FILE < DESCRIPTION.  Each line of the description is an event, in the order
+ * of time; "#" begins a comment.  TIME is in microseconds.  TID is also the number of the handle, and the pid is 100.
+ *
+ *	TIME start | stop			TXTRACE_SCHED_START; TXTRACE_SCHED_STOP
+ *	TIME died				TXTRACE_SCHED_STOP, because the recorder died
+ *	TIME thread TID STATE NAME		TXTRACE_SCHED_THREAD
+ *	TIME in TID CPU				TXTRACE_SWITCH_IN
+ *	TIME out TID CPU STATE			TXTRACE_SWITCH_OUT
+ *	TIME gap CPU				TXTRACE_SCHED_GAP begins
+ *	TIME resume CPU LOST			TXTRACE_SCHED_GAP ends
+ *	TIME event TID CPU			an event of the program, posix_trace_unnamed_userevent
+ *	TIME call TID CPU NAME PHASE OBJECT VALUE COUNT RESULT
+ *						a recorded call (calls.def), with OBJECT in hex; PHASE is whole, begins
+ *						or ends
+ *
+ * STATE is unknown, running, ready, blocked, ended or runnable.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace_ext.h>
+
+#include "event/calls.h"
+#include "event/names.h"
+#include "log/log.h"
+
+#define PID 100
+#define BEGIN_NS UINT64_C(1700000000000000000)
+
+static struct px_threads threads;
+static struct px_typelist types;
+static struct px_log *log_;
+static unsigned int line_number;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "mksched: line %u: %s\n", line_number, what);
+	exit(1);
+}
+
+static unsigned int state_of(const char *word)
+{
+	static const char *const words[] = {"unknown", "running", "ready", "blocked", "ended", "runnable"};
+
+	for (unsigned int i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	fail("no such state");
+	return 0;
+}
+
+static void add_thread(uint32_t tid, const char *name)
+{
+	struct px_object object = {.handle = px_txtb_handle(PX_TXTB_THREAD, tid),
+				   .type = PX_TXTB_THREAD,
+				   .priority = 100,
+				   .pid = PID,
+				   .tid = tid,
+				   .thread = 0x7000 + tid};
+	struct px_object known;
+
+	if (px_threads_find(&threads, object.handle, &known))
+		return;
+	snprintf(object.name, sizeof(object.name), "%s", name);
+	px_threads_add(&threads, &object);
+}
+
+static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, uint32_t flags,
+		   const void *data, size_t size)
+{
+	char text[32];
+	struct px_log_state state = {.checkpoint = NULL};
+	struct px_report report = {.record = {.id = id,
+					      .pid = tid ? PID : 0,
+					      .thread = tid ? 0x7000 + tid : 0,
+					      .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
+					      .priority = px_txtb_priority_word(tid ? 100 : 0),
+					      .cpu = cpu,
+					      .flags = flags},
+				   .time_ns = BEGIN_NS + time_us * 1000,
+				   .length = size,
+				   .copied = size};
+
+	snprintf(text, sizeof(text), "thread-%u", tid);
+	if (tid)
+		add_thread(tid, text);
+	while (px_log_append(log_, &report, data) == PX_LOG_WRITE_FIRST)
+		if (px_log_write(log_, &state) != 0)
+			fail("cannot write");
+}
+
+static void append_gap(uint64_t time_us, unsigned int cpu, unsigned int phase, unsigned long long nr_lost)
+{
+	struct txtrace_sched_gap gap = {.nr_lost = nr_lost, .cpu = cpu, .phase = phase};
+
+	append(time_us, PX_EVENT_SCHED_GAP, 0, cpu, 0, &gap, sizeof(gap));
+}
+
+static void append_switch(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, unsigned int state)
+{
+	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = PID, .cpu = cpu, .state = state};
+
+	append(time_us, id, tid, cpu, 0, &data, TXTRACE_SCHED_SWITCH_BYTES);
+}
+
+static void append_thread(uint64_t time_us, uint32_t tid, unsigned int state, const char *name)
+{
+	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = PID, .state = state};
+
+	snprintf(data.name, sizeof(data.name), "%s", name);
+	add_thread(tid, name);
+	append(time_us, PX_EVENT_SCHED_THREAD, tid, 0, 0, &data, sizeof(data));
+}
+
+static void append_call(uint64_t time_us, const char *rest)
+{
+	unsigned int tid, cpu, value, count, flags = PX_RECORD_CALL, id;
+	char name[64], phase[16];
+	union px_call_data data = {.words = {0, 0}};
+	uint64_t object;
+	int result;
+
+	if (sscanf(rest, "%u %u %63s %15s %" SCNx64 " %u %u %d", &tid, &cpu, name, phase, &object,
+		   &value, &count, &result) != 8)
+		fail("not a call");
+	px_names_find(NULL, name, &id);
+	if (id < PX_EVENT_CALL_FIRST)
+		fail("no such call");
+	data.of_object.object = object;
+	data.of_object.value = value;
+	data.of_object.count = (uint16_t)count;
+	data.of_object.result = (int16_t)result;
+	if (strcmp(phase, "begins") == 0)
+		flags |= PX_RECORD_BEGINS;
+	else if (strcmp(phase, "ends") == 0)
+		flags |= PX_RECORD_ENDS;
+	append(time_us, id, tid, cpu, flags, &data, sizeof(data));
+}
+
+static void append_line(uint64_t time_us, const char *word, const char *rest)
+{
+	int died = TXTRACE_SCHED_CONTROLLER, stopped = TXTRACE_SCHED_STOPPED;
+	unsigned int a = 0, b = 0;
+	unsigned long long nr_lost = 0;
+	char text[32] = "", name[32] = "";
+
+	if (strcmp(word, "call") == 0)
+		append_call(time_us, rest);
+	else if (strcmp(word, "start") == 0)
+		append(time_us, PX_EVENT_SCHED_START, 0, 0, 0, NULL, 0);
+	else if (strcmp(word, "stop") == 0)
+		append(time_us, PX_EVENT_SCHED_STOP, 0, 0, 0, &stopped, sizeof(stopped));
+	else if (strcmp(word, "died") == 0)
+		append(time_us, PX_EVENT_SCHED_STOP, 0, 0, 0, &died, sizeof(died));
+	else if (strcmp(word, "thread") == 0 && sscanf(rest, "%u %31s %31s", &a, text, name) == 3)
+		append_thread(time_us, a, state_of(text), name);
+	else if (strcmp(word, "in") == 0 && sscanf(rest, "%u %u", &a, &b) == 2)
+		append_switch(time_us, PX_EVENT_SWITCH_IN, a, b, TXTRACE_RUNNING);
+	else if (strcmp(word, "out") == 0 && sscanf(rest, "%u %u %31s", &a, &b, text) == 3)
+		append_switch(time_us, PX_EVENT_SWITCH_OUT, a, b, state_of(text));
+	else if (strcmp(word, "gap") == 0 && sscanf(rest, "%u", &a) == 1)
+		append_gap(time_us, a, TXTRACE_GAP_BEGINS, 0);
+	else if (strcmp(word, "resume") == 0 && sscanf(rest, "%u %llu", &a, &nr_lost) == 2)
+		append_gap(time_us, a, TXTRACE_GAP_ENDS, nr_lost);
+	else if (strcmp(word, "event") == 0 && sscanf(rest, "%u %u", &a, &b) == 2)
+		append(time_us, PX_EVENT_UNNAMED, a, b, 0, NULL, 0);
+	else
+		fail("no such event");
+}
+
+static void read_description(void)
+{
+	char line[256], word[16];
+	unsigned long long time_us;
+	int used;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		line_number++;
+		line[strcspn(line, "#\n")] = '\0';
+		if (line[strspn(line, " \t")] == '\0')
+			continue;
+		if (sscanf(line, "%llu %15s %n", &time_us, word, &used) != 2)
+			fail("no time and event");
+		append_line(time_us, word, line + used);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+	struct px_log_state state = {.checkpoint = NULL};
+	struct px_attr attr;
+	struct px_log_setup setup = {.fd = fd,
+				     .attr = &attr,
+				     .writer = {.pid = 0x7FFFFFFF, .start = 1},
+				     .target_pid = PID,
+				     .threads = &threads,
+				     .types = &types};
+
+	if (fd < 0) {
+		fprintf(stderr, "usage: mksched FILE < DESCRIPTION\n");
+		return 2;
+	}
+	px_attr_init(&attr);
+	px_attr_set_name(&attr, "mksched");
+	attr.log_policy = PX_POLICY_APPEND;
+	attr.nr_rings = 1;
+	attr.sched = 1;
+	if (px_log_create(&setup, &state, &log_) != 0)
+		fail("cannot create the log");
+	read_description();
+	if (px_log_complete(log_, &state, PX_LOG_COMPLETE) != 0)
+		fail("cannot complete the log");
+	return 0;
+}
