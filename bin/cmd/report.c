@@ -16,7 +16,8 @@ enum {
 	OPTION_NETX,
 	OPTION_INVERSIONS,
 	OPTION_CPUS,
-	OPTION_PROCESSES
+	OPTION_PROCESSES,
+	OPTION_LATENCY
 };
 
 static const struct option_row option_rows[] = {
@@ -30,6 +31,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_INVERSIONS, "inversions", NULL, "priority inversions, one by one"},
 	{OPTION_CPUS, "cpus", NULL, "the threads and the load of each CPU"},
 	{OPTION_PROCESSES, "processes", NULL, "events and time of each process"},
+	{OPTION_LATENCY, "latency", NULL, "how long threads were ready before they ran"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
@@ -46,7 +48,7 @@ static bool read_option(void *argument, int code)
 {
 	struct options *options = argument;
 
-	if (code >= OPTION_PROFILE && code <= OPTION_PROCESSES) {
+	if (code >= OPTION_PROFILE && code <= OPTION_LATENCY) {
 		options->kinds |= 1U << (code - OPTION_PROFILE);
 		return true;
 	}

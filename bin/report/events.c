@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/states.h"
 #include "trace/calls.h"
 
 void report_events_init(struct report_events *events, struct source *source,
@@ -22,11 +23,20 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	events->given = hold->object->handle;
 }
 
+static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		       enum thread_state state, int64_t from_ns, int64_t until_ns)
+{
+	const struct report_events *events = arg;
+
+	if (events->states)
+		states_spent(events->states, thread, waiter, state, from_ns, until_ns);
+}
+
 void report_events_track_mutexes(struct report_events *events)
 {
 	if (events->waits.source)
 		waits_free(&events->waits);
-	events->listener = (struct waits_listener){.arg = events, .given = take_given};
+	events->listener = (struct waits_listener){.arg = events, .given = take_given, .spent = take_spent};
 	waits_init(&events->waits, events->source, &events->listener);
 }
 

@@ -14,6 +14,8 @@
 #include "trace/selection.h"
 #include "waits/waits.h"
 
+struct states;
+
 struct report_event {
 	int64_t at;	 /* time since the first event, in ticks for a ThreadX buffer and in ns for a log */
 	uint64_t number; /* number of the event in the file */
@@ -52,6 +54,7 @@ struct report_events {
 	/* The model is used only after report_events_track_mutexes().  Before that, waits.source is NULL. */
 	struct waits waits;
 	struct waits_listener listener;
+	struct states *states; /* states.h; NULL: not wanted */
 	unsigned int given; /* the mutex that the current event gives back */
 };
 

@@ -62,11 +62,37 @@ static void gather_buffer(struct report *report)
 	profile_free(profile);
 }
 
+/* The scheduling records say how long threads ran, so the estimates of cpus.h are not needed. */
+static void use_records(struct report *report)
+{
+	struct states *states = &report->states;
+
+	waits_end(&report->events.waits);
+	states_end(states, &report->events.waits.states);
+	report->has_records = report->events.waits.states.has_records;
+	if (!report->has_records)
+		return;
+	for (size_t i = 0; i < states->nr_rows; i++)
+		for (unsigned int cpu = 0; states->row[i].context != 0 && cpu < CPUS_MAX; cpu++)
+			if (states_time_on(states, states->row[i].context, cpu) > 0)
+				counts_get(&report->on_cpus,
+					   contexts_get(&report->contexts, states->row[i].context), cpu);
+	for (size_t i = 0; i < report->on_cpus.nr_pairs; i++) {
+		struct pair *pair = report->on_cpus.pair[i];
+
+		pair->time = states_time_on(states, pair->ctx->context, pair->number);
+	}
+	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++)
+		report->cpus.cpu[cpu].time = (int64_t)map_find(&states->time_of_cpu, cpu);
+}
+
 static void gather_log(struct report *report)
 {
 	struct report_event event;
 	size_t process;
 
+	report->states.events = &report->events;
+	report->events.states = &report->states;
 	calls_expand(report->source);
 	processes_init(&report->processes, report->source);
 	report_events_track_mutexes(&report->events);
@@ -106,6 +132,8 @@ void report_gather(struct report *report, struct source *source, const struct se
 	else
 		gather_log(report);
 	cpus_end(&report->cpus);
+	if (!source->file.foreign)
+		use_records(report);
 	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
 		units_add(&report->on_cpus.pair[i]->ctx->time, report->on_cpus.pair[i]->time);
 	contexts_disambiguate(&report->contexts);
@@ -118,6 +146,7 @@ void report_free(struct report *report)
 	counts_free(&report->of_processes);
 	processes_free(&report->processes);
 	inversions_free(report->inversions);
+	states_free(&report->states);
 	report_events_free(&report->events);
 	contexts_free(&report->contexts);
 }
@@ -369,6 +398,8 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 	}
 	if (kinds & REPORT_PROFILE)
 		report_print_profile(report, table);
+	if (kinds & REPORT_PROFILE && report->has_records)
+		report_print_states(report, table);
 	if (kinds & REPORT_PERFORMANCE)
 		report_print_performance(report, table);
 	if (kinds & REPORT_SERVICES) {
@@ -387,4 +418,6 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 		report_print_cpus(report, table);
 	if (kinds & REPORT_PROCESSES)
 		report_print_processes(report, table);
+	if (kinds & REPORT_LATENCY)
+		report_print_latency(report, table);
 }

@@ -13,6 +13,7 @@
 #include "report/events.h"
 #include "report/inversions.h"
 #include "report/processes.h"
+#include "report/states.h"
 #include "report/statistics.h"
 
 enum report_kind {
@@ -24,7 +25,8 @@ enum report_kind {
 	REPORT_NETX = 32,
 	REPORT_INVERSIONS = 64,
 	REPORT_CPUS = 128,
-	REPORT_PROCESSES = 256
+	REPORT_PROCESSES = 256,
+	REPORT_LATENCY = 512
 };
 
 struct report {
@@ -39,6 +41,8 @@ struct report {
 	struct count_map of_processes; /* counts for each context and index of a process */
 	struct processes processes;
 	struct cpus cpus;
+	struct states states;
+	bool has_records; /* the log has scheduling records: then run times are those of `states` */
 	uint64_t nr_gaps; /* number of OVERFLOW events */
 };
 
@@ -48,6 +52,10 @@ void report_free(struct report *report);
 
 /* kinds has a bit for each report to print; 0 means all reports that are not empty. */
 void report_print(struct report *report, struct table *table, unsigned int kinds);
+
+/* report_states.c: the reports on scheduling records. */
+void report_print_states(const struct report *report, struct table *table);
+void report_print_latency(const struct report *report, struct table *table);
 
 /* report_threads.c: the reports about threads. */
 void report_print_profile(const struct report *report, struct table *table);

@@ -80,9 +80,16 @@ void report_print_profile(const struct report *report, struct table *table)
 		{"Thread", "thread", false},  {"Context", "context", false},
 		{"Events", "events", true},   {"Time/s", "time_s", true},
 		{"Percent", "percent", true}, {0}};
+	static const struct column estimated[] = {
+		{"Thread", "thread", false},   {"Context", "context", false},
+		{"Events", "events", true},    {"~Time/s", "time_s", true},
+		{"~Percent", "percent", true}, {0}};
 
 	table_begin(table, "Execution Profile", "execution_profile",
-		    report->source->file.foreign ? of_buffer : of_log, 1);
+		    report->source->file.foreign ? of_buffer :
+		    report->has_records		 ? of_log :
+						   estimated,
+		    1);
 	put_contexts(report, table, put_profile);
 	table_end(table);
 }
@@ -285,6 +292,8 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		const struct pair *pair = counts->pair[i];
 
+		if (report->has_records && pair->time == 0)
+			continue;
 		table_number(table, pair->number);
 		table_string(table, pair->ctx->name);
 		table_seconds(table, report_events_ns(&report->events, pair->time));

@@ -21,7 +21,8 @@ struct thread {
 	bool is_asleep, has_ended;
 	bool is_blocked; /* is_asleep without a call: the kernel says that the thread is blocked */
 	bool is_waiting; /* the last event of the thread begins a wait in a call, or ends the thread */
-	uint32_t state; /* if is_asleep: the state of the SUSPEND */
+	bool is_going;	 /* the SUSPEND of this wait comes when the kernel says that the thread is blocked */
+	uint32_t state; /* if is_asleep or is_going: the state of the SUSPEND */
 	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */
 };
 
@@ -44,6 +45,7 @@ struct running {
 	struct sorter *to;
 	struct trx_objects *trx_objects;
 	bool per_core;
+	bool has_records; /* scheduling records say when threads get and lose their CPUs */
 	struct map by_handle; /* key: handle; value: index + 1 in thread[] */
 	struct map
 		nr_changes; /* key: view and handle; value: number of SUSPEND and RESUME events of the thread */
@@ -271,6 +273,14 @@ static void resume(struct running *running, const struct spooled *cause, struct 
 		if (running->per_core && cpu_of(cause) != cpu)
 			event.info[3] = running->cpu[cpu].thread ?: running->idle;
 	}
+	/*
+	 * The thread takes a CPU that no thread has.  TraceX counts a RESUME as a preemption if another thread runs after it
+	 * than before it, so the entry is of the thread itself.
+	 */
+	if (running->per_core && running->has_records && event.info[3] == thread->handle) {
+		event.context = thread->handle;
+		event.priority = thread->priority;
+	}
 	charge(running, cpu, event.time_ns, event.context);
 	if (running->per_core && cpu_of(cause) != cpu)
 		/*
@@ -279,7 +289,7 @@ static void resume(struct running *running, const struct spooled *cause, struct 
 		 */
 		put_running(running, view_of(running, cpu), cpu, event.time_ns,
 			    running->cpu[cpu].thread ?: running->idle);
-	thread->is_asleep = thread->is_blocked = false;
+	thread->is_asleep = thread->is_blocked = thread->is_going = false;
 	put(running, view_of(running, cpu), &event, event.info[3]);
 }
 
@@ -291,6 +301,7 @@ static void put_resume(struct running *running, const struct spooled *event)
 	if (waker)
 		thread_of(running, waker); /* register the waker now, because resume() must not reallocate thread[] */
 	thread = thread_of(running, event->info[0]);
+	thread->is_going = false;
 	/* The record of the begin of this wait is missing, or a signal handler ran during the wait. */
 	if (!thread->is_asleep)
 		return;
@@ -303,6 +314,7 @@ static void put_suspend(struct running *running, const struct spooled *event, st
 	struct spooled suspend = *event;
 
 	leave_cpu(running, thread);
+	thread->is_going = false;
 	thread->has_ended = event->flags & SPOOLED_END;
 	thread->is_asleep = !thread->has_ended;
 	thread->is_waiting = true;
@@ -356,10 +368,15 @@ static void put_of_thread(struct running *running, const struct spooled *event)
 	enter_cpu(running, thread, cpu);
 	running->cpu[cpu].last_ns = event->time_ns;
 	thread->priority = event->priority;
-	thread->has_ended = thread->is_waiting = false;
-	if (native_of(event) == NATIVE_THREAD_SUSPEND && event->info[0] == event->context)
-		put_suspend(running, event, thread);
-	else
+	thread->has_ended = thread->is_waiting = thread->is_going = false;
+	if (native_of(event) == NATIVE_THREAD_SUSPEND && event->info[0] == event->context) {
+		if (running->per_core && running->has_records && !(event->flags & SPOOLED_END)) {
+			thread->is_waiting = thread->is_going = true;
+			thread->state = event->info[1];
+		} else {
+			put_suspend(running, event, thread);
+		}
+	} else
 		put(running, view_of(running, cpu), event, 0);
 }
 
@@ -395,8 +412,8 @@ static void settle(struct running *running, unsigned int cpu, int64_t time_ns)
 }
 
 /*
- * A wait ends for TraceX with the end of its call, so a thread that gets the CPU before does not run yet.  See
- * `report`, too.
+ * In a file of all CPUs, a wait ends with the end of its call, so a thread that gets the CPU before does not run yet.  In
+ * a file of one CPU, the wait ends here.
  */
 static void put_switch_in(struct running *running, const struct spooled *event)
 {
@@ -404,11 +421,13 @@ static void put_switch_in(struct running *running, const struct spooled *event)
 	struct view *view = view_of(running, cpu);
 	struct thread *thread = thread_of(running, event->context);
 
+	if (thread->cpu == (int)cpu)
+		return;
 	if (view->is_sliced && event->time_ns - view->slice.time_ns <= SWITCH_NS)
 		release_slice(running, view, thread->handle);
-	if (thread->is_blocked)
+	if (thread->is_blocked || (running->per_core && thread->is_asleep))
 		resume(running, event, thread, 0);
-	if (thread->is_waiting)
+	if (thread->is_waiting && (!running->per_core || thread->has_ended))
 		return;
 	if (thread->cpu != NO_CPU && thread->cpu != (int)cpu)
 		end_stay(running, thread, event->time_ns);
@@ -430,17 +449,31 @@ static void put_slice(struct running *running, const struct spooled *event)
 
 static void put_block(struct running *running, const struct spooled *event, struct thread *thread)
 {
-	bool ends = event->flags & SPOOLED_END;
+	bool ends = event->flags & SPOOLED_END, is_in_call = thread->is_waiting;
+	uint32_t state = ends ? STATE_COMPLETED : is_in_call ? thread->state : STATE_SUSPENDED;
 	struct spooled suspend = {.time_ns = event->time_ns,
 				  .context = thread->handle,
 				  .priority = thread->priority,
 				  .id = cpu_of(event) << CPU_SHIFT | NATIVE_THREAD_SUSPEND,
-				  .info = {thread->handle, ends ? STATE_COMPLETED : STATE_SUSPENDED},
+				  .info = {thread->handle, state},
 				  .flags = event->flags & (SPOOLED_LOG | SPOOLED_END)};
 
 	put_suspend(running, &suspend, thread);
-	thread->is_blocked = !ends;
-	thread->is_waiting = ends;
+	thread->is_blocked = !ends && !is_in_call;
+	thread->is_waiting = ends || is_in_call;
+}
+
+/* No record will say when the thread is blocked in the wait that it has begun. */
+static void put_going(struct running *running, unsigned int cpu, const struct spooled *event)
+{
+	struct spooled out = {
+		.time_ns = event->time_ns, .id = cpu << CPU_SHIFT, .flags = event->flags & SPOOLED_LOG};
+	uint32_t handle = running->cpu[cpu].thread;
+
+	if (!handle || !thread_of(running, handle)->is_going)
+		return;
+	settle(running, cpu, event->time_ns);
+	put_block(running, &out, thread_of(running, handle));
 }
 
 static void put_switch_out(struct running *running, const struct spooled *event)
@@ -463,6 +496,11 @@ static void put_sched(struct running *running, const struct spooled *event, bool
 	unsigned int cpu = cpu_of(event);
 	struct view *view = view_of(running, cpu);
 
+	if (event->flags & SPOOLED_LOST)
+		put_going(running, cpu, event);
+	for (unsigned int i = 0; event->flags & SPOOLED_LAST && i < running->nr_cpus; i++)
+		put_going(running, i, event);
+	running->has_records = !(event->flags & SPOOLED_LAST);
 	/* A file begins with the first record of its CPU. */
 	if (!view->has_last)
 		put_running(running, view, cpu, event->time_ns, running->idle);

@@ -34,6 +34,7 @@ struct spooled {
 #define SPOOLED_OUT 256u     /* it loses the CPU, because it blocks or ends */
 #define SPOOLED_SLICE 512u   /* it loses the CPU, because it was preempted or has yielded */
 #define SPOOLED_LOST 1024u   /* the kernel lost records of the CPU from here on */
+#define SPOOLED_LAST 2048u   /* no scheduling records follow */
 
 #define SORT_WINDOW 1024
 

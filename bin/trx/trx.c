@@ -171,6 +171,10 @@ static uint32_t sched_flags_of(const struct event *event)
 	switch (record.kind) {
 	case SCHED_NONE:
 		return sched_is_record(event->type) ? SPOOLED_SCHED : 0;
+	case SCHED_STOP:
+		return SPOOLED_SCHED | SPOOLED_LAST;
+	case SCHED_THREAD:
+		return SPOOLED_SCHED | (record.thread.state == TXTRACE_RUNNING ? SPOOLED_IN : 0);
 	case SCHED_IN:
 		return SPOOLED_SCHED | SPOOLED_IN;
 	case SCHED_OUT:

@@ -39,8 +39,17 @@ static void free_hold(struct hold *hold)
 	free(hold);
 }
 
+void holds_end_period(const struct waits *waits, struct hold *hold, int64_t at_ns)
+{
+	if (hold->since_ns == LONG_AGO)
+		hold->spent.times = (struct state_times){{0}};
+	else
+		waits_end_period(waits, hold->thread, at_ns - hold->since_ns, &hold->spent);
+}
+
 static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
 {
+	holds_end_period(waits, hold, at_ns);
 	holder_watch_given(hold, at_ns);
 	if (waits->listener->given)
 		waits->listener->given(waits->listener->arg, hold, at_ns);
@@ -122,6 +131,7 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	}
 	hold = add_hold(thread, object);
 	hold->since_ns = event->time_ns;
+	waits_begin_period(waits, thread, &hold->spent);
 	hold->is_shared = is_shared;
 	confirm_taken(waits, hold, event, has_waited);
 }
@@ -197,6 +207,7 @@ void holds_set_signal(struct awaited *object, const struct event *event, struct 
 {
 	object->signal = (struct signal){object->signal.nr + 1, event->time_ns, thread, event->name,
 					 object->nr_waiters};
+	object->wake[object->signal.nr % WAKES] = object->signal;
 }
 
 void holds_put_mutex(struct waits *waits, const struct event *event, struct waiter *thread,

@@ -12,6 +12,9 @@
 void holds_take(struct waits *waits, struct waiter *thread, struct awaited *object,
 		const struct event *event, bool is_shared, bool has_waited);
 
+/* A hold ends: add up what its thread did.  If the beginning of the hold is not known, there are no times. */
+void holds_end_period(const struct waits *waits, struct hold *hold, int64_t at_ns);
+
 /* The object has no holder any more, but no event shows when its holders gave it back. */
 void holds_drop_all(struct waits *waits, struct awaited *object);
 

@@ -81,6 +81,81 @@ struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
 	return wait->object->is_ordered && waits_hold(wait->thread, wait->object) ? wait->thread : NULL;
 }
 
+/* What threads did. */
+
+void waits_begin_period(const struct waits *waits, const struct waiter *thread, struct period *period)
+{
+	*period = (struct period){.before = {{0}}};
+	if (thread->sched)
+		period->before = thread_states_until(thread->sched, waits->now_ns);
+}
+
+void waits_end_period(const struct waits *waits, const struct waiter *thread, int64_t length_ns,
+		      struct period *period)
+{
+	struct state_times now = {{0}};
+
+	if (thread->sched)
+		now = thread_states_until(thread->sched, waits->now_ns);
+	period->times = state_times_between(&period->before, &now);
+	/* No record had named the thread yet when the period began. */
+	if (state_times_sum(&period->times) != length_ns)
+		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
+}
+
+static void tell_spent(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
+		       int64_t until_ns)
+{
+	const struct waits *waits = arg;
+	const struct waiter *waiter = (const struct waiter *)(uintptr_t)map_find(&waits->waiter_of, thread->context);
+
+	if (waits->listener->spent)
+		waits->listener->spent(waits->listener->arg, thread, thread->context ? waiter : NULL, state, from_ns,
+				       until_ns);
+}
+
+/* An event of the thread shows its handle.  So the records of the thread with its tid are those of this thread. */
+static void find_records(struct waits *waits, struct waiter *thread)
+{
+	const struct txtrace_object *object;
+
+	if (thread->sched || !waits->states.has_records || thread->context == 0)
+		return;
+	object = source_object(waits->source, thread->context);
+	if (object && object->type == OBJECT_THREAD)
+		thread->sched = thread_states_get(&waits->states, object->pid, object->tid);
+	if (thread->sched)
+		thread->sched->context = thread->context;
+}
+
+/* Find the signal that woke the thread: the last one by the waker before the thread ran again. */
+static void find_wake(struct waits *waits, struct waiter *thread)
+{
+	const struct awaited *object = thread->wait.object;
+	struct sched_thread *sched = thread->sched;
+
+	for (uint64_t nr = object->signal.nr; nr > 0 && nr + WAKES > object->signal.nr; nr--) {
+		const struct signal *wake = &object->wake[nr % WAKES];
+
+		if (wake->by != thread->wait.waker || wake->at_ns > sched->slept_until_ns)
+			continue;
+		if (wake->at_ns >= thread->wait.begin_ns)
+			thread_states_woken(&waits->states, sched, wake->at_ns);
+		return;
+	}
+}
+
+static void end_spent(struct waits *waits, struct waiter *thread, int64_t at_ns)
+{
+	struct wait *wait = &thread->wait;
+
+	if (thread->sched && wait->waker)
+		find_wake(waits, thread);
+	if (thread->sched)
+		thread_states_wait_ends(&waits->states, thread->sched);
+	waits_end_period(waits, thread, at_ns - wait->begin_ns, &wait->spent);
+}
+
 /* The thread no longer waits for its object. */
 static void leave(struct waiter *thread, int64_t at_ns)
 {
@@ -111,6 +186,8 @@ static void forget_wait(struct waits *waits, struct waiter *thread)
 		return;
 	holder_watch_doubt(thread);
 	leave(thread, waits->now_ns);
+	if (thread->sched)
+		thread_states_wait_ends(&waits->states, thread->sched);
 	waits->nr_broken++;
 	if (waits->listener->broken)
 		waits->listener->broken(waits->listener->arg, &thread->wait, waits->now_ns);
@@ -200,6 +277,9 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
+	waits_begin_period(waits, thread, &wait->spent);
+	if (thread->sched)
+		thread_states_wait_begins(thread->sched);
 	thread->waits = true;
 	thread->next_waiting = wait->object->waiting;
 	wait->object->waiting = thread;
@@ -265,6 +345,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	wait->result = event->of ? call_result(event->of) : 0;
 	if (event->context != 0 && event->context != thread->context && !is_idle(waits, event->context))
 		set_waker(waits, event, wait);
+	end_spent(waits, thread, event->time_ns);
 	holder_watch_waited(wait);
 	report_end(waits, wait);
 	take_waited(waits, event, wait);
@@ -404,9 +485,15 @@ static void apply_counted(struct waits *waits, const struct event *event)
 static void apply_event(struct waits *waits, const struct event *event)
 {
 	unsigned int native = event_native(event);
-	struct waiter *thread = wait_objects_thread(waits, event->context);
+	struct waiter *thread;
 
+	/* The kernel made this record, not the thread. */
+	if (!event->is_made && thread_states_event(&waits->states, event))
+		return;
+	thread = wait_objects_thread(waits, event->context);
 	find_gap(waits, event);
+	if (!event->is_made)
+		find_records(waits, thread);
 	if (event->priority >= 0)
 		thread->priority = event->priority;
 	if (!event->is_made) {
@@ -449,6 +536,7 @@ static int64_t end_of(const struct waits *waits, const struct waiter *thread)
 void waits_end(struct waits *waits)
 {
 	waits->has_ended = true;
+	waits->now_ns = waits->end_ns;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = end_of(waits, at);
 		if (at->waits)
@@ -457,18 +545,26 @@ void waits_end(struct waits *waits)
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		if (at->is_unknown)
 			report_unknown(waits, at, at->unknown_since_ns, end_of(waits, at));
-		if (at->waits)
+		if (at->waits) {
+			end_spent(waits, at, at->wait.end_ns);
 			report_end(waits, &at->wait);
+		}
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
-		     hold = hold->next_of_object)
-			waits->listener->given(waits->listener->arg, hold, end_of(waits, hold->thread));
+		     hold = hold->next_of_object) {
+			int64_t end_ns = end_of(waits, hold->thread);
+
+			holds_end_period(waits, hold, end_ns);
+			waits->listener->given(waits->listener->arg, hold, end_ns);
+		}
+	thread_states_end(&waits->states);
 }
 
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)
 {
 	*waits = (struct waits){.source = source, .listener = listener};
+	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = tell_spent});
 	wait_objects_count_names(waits);
 	if (!natives[NATIVE_MUTEX_GET].has_object)
 		learn_natives();
@@ -545,6 +641,7 @@ void waits_free(struct waits *waits)
 		free(at->name);
 		free(at);
 	}
+	thread_states_free(&waits->states);
 	map_free(&waits->nr_of_name);
 	map_free(&waits->waiter_of);
 	map_free(&waits->awaited_of);

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "trace/selection.h"
 #include "trace/source.h"
+#include "waits/thread_states.h"
 
 #define LONG_AGO INT64_MIN /* a time before the trace began, or in a gap of the trace */
 
@@ -46,6 +47,14 @@ struct signal {
 	unsigned int nr_waiters; /* number of threads that waited at that time */
 };
 
+/* What a thread did in a period, from the scheduling records of a log. */
+struct period {
+	struct state_times before; /* until the period began */
+	struct state_times times;  /* valid after the period */
+};
+
+#define WAKES 8 /* number of the newest signals of an object that the model keeps */
+
 struct wait {
 	struct waiter *thread;
 	struct awaited *object;
@@ -67,6 +76,7 @@ struct wait {
 	const struct waiter *waker; /* NULL if no thread ended the wait, or if the thread is unknown */
 	const char *waker_service;
 	int result; /* an error number */
+	struct period spent; /* what the thread did during the wait; all is unknown without scheduling records */
 };
 
 struct hold {
@@ -79,6 +89,7 @@ struct hold {
 	int priority;	    /* priority of the thread in the event that first shows the hold */
 	bool is_shared;	    /* other threads may hold the object at the same time */
 	bool counts;
+	struct period spent; /* what the thread did during the hold; valid for the listener's given() */
 	struct hold *next_of_thread, *next_of_object;
 };
 
@@ -115,6 +126,7 @@ struct waiter {
 	 */
 	struct service last, of_object, of_socket;
 	int priority; /* priority in the last event of the thread, or -1 if unknown */
+	struct sched_thread *sched; /* NULL if no scheduling record names the thread */
 	size_t index;
 	struct waiter *next; /* the next thread in the order of first events */
 };
@@ -125,6 +137,7 @@ struct awaited {
 	const char *kind; /* a word such as "mutex", or NULL without an object */
 	struct hold *holds;
 	struct signal signal;
+	struct signal wake[WAKES]; /* the newest signals; that with number nr is at nr % WAKES */
 	struct waiter *waiting; /* the threads that wait for it */
 	unsigned int nr_waiters, most_waiters;
 	bool is_lock;	 /* the thread that takes it also gives it back */
@@ -166,11 +179,15 @@ struct waits_listener {
 	void (*given)(void *arg, const struct hold *hold, int64_t at_ns);
 	/* The thread no longer holds the object, but no event shows when the thread gave it back. */
 	void (*dropped)(void *arg, const struct hold *hold, int64_t at_ns);
+	/* What a thread did in a period; see thread_states.h.  waiter is NULL if the thread has recorded no event. */
+	void (*spent)(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		      enum thread_state state, int64_t from_ns, int64_t until_ns);
 };
 
 struct waits {
 	struct source *source;
 	const struct waits_listener *listener;
+	struct thread_states states; /* empty if the file has no scheduling records */
 	struct map nr_of_name; /* key: hash of the name */
 	struct map waiter_of, awaited_of;
 	struct map shared_at; /* key: hash of a place in shared memory */
@@ -220,6 +237,11 @@ const struct hold *waits_holder(struct waits *waits, unsigned int handle);
  * its own lock.
  */
 struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait);
+
+/* Begin a period of a thread, and end it. */
+void waits_begin_period(const struct waits *waits, const struct waiter *thread, struct period *period);
+void waits_end_period(const struct waits *waits, const struct waiter *thread, int64_t length_ns,
+		      struct period *period);
 
 /* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The reports on scheduling records: Thread States and Scheduling Latency. */
+#include <stdio.h>
+
+#include "base/units.h"
+#include "report/report.h"
+
+/* Put the name and the tid of a thread. */
+static void put_thread(const struct report *report, struct table *table, const struct states_row *row)
+{
+	const struct context *ctx = row->context ? contexts_find(&report->contexts, row->context) : NULL;
+	char text[32];
+
+	snprintf(text, sizeof(text), "tid %lld", (long long)row->tid);
+	table_string(table, ctx ? ctx->name : row->name[0] ? row->name : text);
+	table_number(table, (uint64_t)row->tid);
+}
+
+void report_print_states(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false},	     {"TID", "tid", true},
+						{"Ran", "ran_s", true},		     {"Preempted", "preempted_s", true},
+						{"Woken", "woken_s", true},	     {"Blocked", "blocked_s", true},
+						{"Not Known", "unknown_s", true}, {"All", "all_s", true},
+						{0}};
+	static const enum thread_state order[] = {THREAD_RUNNING, THREAD_PREEMPTED, THREAD_WOKEN, THREAD_BLOCKED,
+						  THREAD_UNKNOWN};
+
+	table_begin(table, "Thread States", "thread_states", columns, 2);
+	for (size_t i = 0; i < report->states.nr_rows; i++) {
+		const struct states_row *row = &report->states.row[i];
+
+		if (state_times_sum(&row->times) == 0)
+			continue;
+		put_thread(report, table, row);
+		for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
+			table_duration(table, row->times.ns[order[k]]);
+		table_duration(table, state_times_sum(&row->times));
+	}
+	table_end(table);
+	if (report->events.waits.states.nr_gaps > 0)
+		table_note(table, "  scheduling records are missing in %llu gap%s",
+			   (unsigned long long)report->events.waits.states.nr_gaps,
+			   report->events.waits.states.nr_gaps == 1 ? "" : "s");
+}
+
+static void put_latencies(const struct report *report, struct table *table, struct states_row *row, const char *since,
+			  struct durations *durations)
+{
+	if (durations->n == 0)
+		return;
+	put_thread(report, table, row);
+	table_string(table, since);
+	table_number(table, durations->n);
+	table_duration(table, durations->sum);
+	table_duration(table, (int64_t)durations_percentile(durations, 50));
+	table_duration(table, (int64_t)durations_percentile(durations, 99));
+	table_duration(table, (int64_t)durations->largest);
+}
+
+void report_print_latency(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false}, {"TID", "tid", true},
+						{"Since", "since", false},   {"Times", "times", true},
+						{"Total", "total_s", true},  {"p50", "p50_s", true},
+						{"p99", "p99_s", true},	     {"max", "max_s", true},
+						{0}};
+	static const struct column of_switches[] = {{"Thread", "thread", false},
+						    {"TID", "tid", true},
+						    {"Blocked", "blocked", true},
+						    {"Wake-ups Known", "woken", true},
+						    {"Migrations", "migrations", true},
+						    {0}};
+
+	table_begin(table, "Scheduling Latency", "scheduling_latency", columns, 2);
+	for (size_t i = 0; i < report->states.nr_rows; i++) {
+		struct states_row *row = &report->states.row[i];
+
+		put_latencies(report, table, row, "woken", &row->woken);
+		put_latencies(report, table, row, "preempted", &row->preempted);
+	}
+	table_end(table);
+	table_begin(table, "Wake-ups and Migrations", "wakeups_migrations", of_switches, 2);
+	for (size_t i = 0; i < report->states.nr_rows; i++) {
+		const struct states_row *row = &report->states.row[i];
+
+		put_thread(report, table, row);
+		table_number(table, row->nr_blocked);
+		table_number(table, row->woken.n);
+		table_number(table, row->nr_migrations);
+	}
+	table_end(table);
+	if (!report->has_records)
+		table_note(table, "  this log has no scheduling records");
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+#include "waits/thread_states.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/units.h"
+#include "trace/sched.h"
+
+/* Times. */
+
+int64_t state_times_ready(const struct state_times *times)
+{
+	int64_t ns = times->ns[THREAD_PREEMPTED];
+
+	units_add(&ns, times->ns[THREAD_WOKEN]);
+	return ns;
+}
+
+int64_t state_times_sum(const struct state_times *times)
+{
+	int64_t ns = 0;
+
+	for (int i = 0; i < THREAD_STATES; i++)
+		units_add(&ns, times->ns[i]);
+	return ns;
+}
+
+struct state_times state_times_between(const struct state_times *from, const struct state_times *until)
+{
+	struct state_times times = *until;
+
+	for (int i = 0; i < THREAD_STATES; i++)
+		units_add(&times.ns[i], -from->ns[i]);
+	/* After `from`, a record showed that the thread had run since the records began. */
+	if (times.ns[THREAD_UNKNOWN] < 0) {
+		units_add(&times.ns[THREAD_RUNNING], times.ns[THREAD_UNKNOWN]);
+		times.ns[THREAD_UNKNOWN] = 0;
+	}
+	return times;
+}
+
+void state_times_add(struct state_times *sum, const struct state_times *times)
+{
+	for (int i = 0; i < THREAD_STATES; i++)
+		units_add(&sum->ns[i], times->ns[i]);
+}
+
+struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns)
+{
+	struct state_times times = thread->times;
+
+	if (!thread->has_ended && at_ns > thread->since_ns)
+		units_add(&times.ns[thread->state], at_ns - thread->since_ns);
+	return times;
+}
+
+/* Threads. */
+
+static uint64_t key_of(pid_t pid, pid_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid)
+{
+	uint64_t *known = map_get(&states->thread_of, key_of(pid, tid));
+	struct sched_thread *thread;
+
+	if (*known)
+		return (struct sched_thread *)(uintptr_t)*known;
+	thread = must(calloc(1, sizeof(*thread)));
+	thread->pid = pid;
+	thread->tid = tid;
+	thread->begin_ns = thread->since_ns = states->is_valid ? states->valid_ns : states->first_ns;
+	thread->is_first = states->is_valid && states->is_whole;
+	thread->index = states->nr_threads++;
+	if (states->last)
+		states->last->next = thread;
+	else
+		states->first = thread;
+	states->last = thread;
+	*known = (uintptr_t)thread;
+	return thread;
+}
+
+static void tell(const struct thread_states *states, const struct sched_thread *thread, enum thread_state state,
+		 int64_t from_ns, int64_t until_ns)
+{
+	if (states->listener.spent && until_ns > from_ns)
+		states->listener.spent(states->listener.arg, thread, state, from_ns, until_ns);
+}
+
+/* The listener learns the newest time blocked, in which no wake-up is known. */
+static void settle(const struct thread_states *states, struct sched_thread *thread)
+{
+	if (thread->has_slept)
+		tell(states, thread, THREAD_BLOCKED, thread->slept_from_ns, thread->slept_until_ns);
+	thread->has_slept = false;
+}
+
+static void change(struct thread_states *states, struct sched_thread *thread, enum thread_state state, int64_t at_ns)
+{
+	int64_t from_ns = thread->since_ns;
+
+	if (at_ns < from_ns) /* the times of a damaged file may fall */
+		at_ns = from_ns;
+	units_add(&thread->times.ns[thread->state], at_ns - from_ns);
+	if (thread->state == THREAD_BLOCKED && thread->is_in_wait) {
+		settle(states, thread);
+		thread->has_slept = true;
+		thread->slept_from_ns = from_ns;
+		thread->slept_until_ns = at_ns;
+	} else {
+		tell(states, thread, thread->state, from_ns, at_ns);
+	}
+	thread->state = state;
+	thread->since_ns = at_ns;
+}
+
+static void end_thread(struct thread_states *states, struct sched_thread *thread, int64_t at_ns)
+{
+	change(states, thread, THREAD_UNKNOWN, at_ns);
+	settle(states, thread);
+	thread->has_ended = true;
+	thread->end_ns = thread->since_ns;
+	*map_get(&states->thread_of, key_of(thread->pid, thread->tid)) = 0;
+}
+
+/* Records. */
+
+/* From now on it is not known what the threads do, except those that run on a CPU without a gap. */
+static void forget(struct thread_states *states, bool is_all)
+{
+	for (struct sched_thread *at = states->first; at; at = at->next) {
+		at->is_first = false;
+		if (at->has_ended || (!is_all && at->state == THREAD_RUNNING && map_find(&states->in_gap, at->cpu) == 0))
+			continue;
+		change(states, at, THREAD_UNKNOWN, states->now_ns);
+	}
+}
+
+static void begin_gap(struct thread_states *states, unsigned int cpu)
+{
+	uint64_t *in_gap = map_get(&states->in_gap, cpu);
+
+	states->nr_open_gaps += *in_gap == 0;
+	*in_gap = 1;
+	states->nr_gaps++;
+	states->is_whole = false;
+	forget(states, false);
+}
+
+static void end_gap(struct thread_states *states, unsigned int cpu)
+{
+	uint64_t *in_gap = map_get(&states->in_gap, cpu);
+
+	states->nr_open_gaps -= *in_gap;
+	*in_gap = 0;
+}
+
+static void start(struct thread_states *states, int64_t at_ns)
+{
+	forget(states, true);
+	states->is_valid = states->is_whole = true;
+	states->valid_ns = at_ns;
+	/* A thread that is known from before may run without a record since now. */
+	for (struct sched_thread *at = states->first; at; at = at->next)
+		at->is_first = true;
+}
+
+static void stop(struct thread_states *states)
+{
+	forget(states, true);
+	states->is_valid = false;
+}
+
+static enum thread_state state_of(unsigned int state)
+{
+	switch (state) {
+	case TXTRACE_RUNNING:
+		return THREAD_RUNNING;
+	case TXTRACE_READY:
+		return THREAD_PREEMPTED;
+	case TXTRACE_BLOCKED:
+		return THREAD_BLOCKED;
+	default:
+		return THREAD_UNKNOWN;
+	}
+}
+
+static void switch_in(struct thread_states *states, struct sched_thread *thread, unsigned int cpu)
+{
+	bool is_known = states->nr_open_gaps == 0 || map_find(&states->in_gap, cpu) == 0;
+
+	thread->nr_switches++;
+	thread->nr_migrations += thread->has_cpu && thread->cpu != cpu;
+	change(states, thread, is_known ? THREAD_RUNNING : THREAD_UNKNOWN, states->now_ns);
+	thread->has_cpu = true;
+	thread->cpu = cpu;
+}
+
+static void switch_out(struct thread_states *states, struct sched_thread *thread, const struct sched_record *record)
+{
+	bool is_known = states->nr_open_gaps == 0;
+
+	if (thread->is_first && thread->state == THREAD_UNKNOWN) {
+		change(states, thread, THREAD_UNKNOWN, states->valid_ns);
+		thread->state = THREAD_RUNNING;
+	}
+	if (!thread->has_cpu)
+		thread->cpu = record->cpu;
+	thread->has_cpu = true;
+	thread->nr_preempted += record->thread.state == TXTRACE_READY;
+	thread->nr_blocked += record->thread.state == TXTRACE_BLOCKED;
+	if (record->thread.state == TXTRACE_ENDED)
+		end_thread(states, thread, states->now_ns);
+	else
+		change(states, thread, is_known ? state_of(record->thread.state) : THREAD_UNKNOWN, states->now_ns);
+}
+
+/* A thread that the records name first as ready has just been created.  Later records of this kind only name it. */
+static void name_thread(struct thread_states *states, struct sched_thread *thread, const struct sched_record *record,
+			bool is_new)
+{
+	enum thread_state state = state_of(record->thread.state);
+
+	if (record->thread.name[0])
+		memcpy(thread->name, record->thread.name, sizeof(thread->name));
+	if (is_new && record->thread.state == TXTRACE_READY) {
+		thread->begin_ns = thread->since_ns = states->now_ns;
+		thread->is_first = false;
+	}
+	if (record->thread.state == TXTRACE_READY)
+		state = THREAD_WOKEN;
+	if (thread->state != THREAD_UNKNOWN || state == THREAD_UNKNOWN || states->nr_open_gaps > 0)
+		return;
+	/* After TXTRACE_SCHED_START, a running thread has run since then. */
+	if (thread->is_first && state == THREAD_RUNNING) {
+		change(states, thread, THREAD_UNKNOWN, states->valid_ns);
+		thread->state = THREAD_RUNNING;
+	}
+	change(states, thread, state, states->now_ns);
+}
+
+static void apply_thread(struct thread_states *states, const struct event *event, const struct sched_record *record)
+{
+	bool is_new = map_find(&states->thread_of, key_of(record->thread.pid, record->thread.tid)) == 0;
+	struct sched_thread *thread = thread_states_get(states, record->thread.pid, record->thread.tid);
+
+	if (event->context != 0)
+		thread->context = event->context;
+	if (record->kind == SCHED_THREAD) {
+		name_thread(states, thread, record, is_new);
+		return;
+	}
+	if (record->kind == SCHED_IN)
+		switch_in(states, thread, record->cpu);
+	else
+		switch_out(states, thread, record);
+	thread->is_first = false;
+}
+
+bool thread_states_event(struct thread_states *states, const struct event *event)
+{
+	const struct sched_record record = sched_read(event);
+
+	if (!states->has_event)
+		states->first_ns = event->time_ns;
+	states->has_event = true;
+	if (event->time_ns > states->now_ns)
+		states->now_ns = event->time_ns;
+	if (record.kind == SCHED_NONE)
+		return false;
+	/* Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first event on. */
+	if (!states->has_records && record.kind != SCHED_START) {
+		states->is_valid = states->is_whole = true;
+		states->valid_ns = states->first_ns;
+	}
+	states->has_records = true;
+	switch (record.kind) {
+	case SCHED_START:
+		start(states, states->now_ns);
+		break;
+	case SCHED_STOP:
+		stop(states);
+		break;
+	case SCHED_GAP_BEGINS:
+		begin_gap(states, record.cpu);
+		break;
+	case SCHED_GAP_ENDS:
+		end_gap(states, record.cpu);
+		break;
+	default:
+		apply_thread(states, event, &record);
+	}
+	return true;
+}
+
+void thread_states_end(struct thread_states *states)
+{
+	for (struct sched_thread *at = states->first; at; at = at->next)
+		if (!at->has_ended)
+			end_thread(states, at, states->now_ns);
+}
+
+/* Waits. */
+
+void thread_states_wait_begins(struct sched_thread *thread)
+{
+	thread->is_in_wait = true;
+}
+
+void thread_states_woken(struct thread_states *states, struct sched_thread *thread, int64_t at_ns)
+{
+	int64_t ready_ns = thread->slept_until_ns - at_ns;
+
+	if (!thread->has_slept || at_ns < thread->slept_from_ns || ready_ns < 0)
+		return;
+	thread->has_slept = false;
+	thread->nr_woken++;
+	units_add(&thread->times.ns[THREAD_BLOCKED], -ready_ns);
+	units_add(&thread->times.ns[THREAD_WOKEN], ready_ns);
+	tell(states, thread, THREAD_BLOCKED, thread->slept_from_ns, at_ns);
+	tell(states, thread, THREAD_WOKEN, at_ns, thread->slept_until_ns);
+}
+
+void thread_states_wait_ends(struct thread_states *states, struct sched_thread *thread)
+{
+	settle(states, thread);
+	thread->is_in_wait = false;
+}
+
+void thread_states_init(struct thread_states *states, const struct thread_states_listener *listener)
+{
+	*states = (struct thread_states){.listener = *listener, .now_ns = INT64_MIN};
+}
+
+void thread_states_free(struct thread_states *states)
+{
+	for (struct sched_thread *at = states->first, *next; at; at = next) {
+		next = at->next;
+		free(at);
+	}
+	map_free(&states->thread_of);
+	map_free(&states->in_gap);
+}

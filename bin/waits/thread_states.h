@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each thread did at each time, from the scheduling records of a log: it ran, was ready and had no CPU, was
+ * blocked, or the log does not show it.  The model of waits (waits.h) feeds this one, and tells it when a thread waits
+ * in a call and when another thread woke it.  doc/reports.md has the rules.
+ *
+ * The times of a thread add up to its life, as far as the trace covers it.  Memory use depends on the number of threads.
+ */
+#ifndef TXTRACE_WAITS_THREAD_STATES_H
+#define TXTRACE_WAITS_THREAD_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "trace/source.h"
+
+enum thread_state {
+	THREAD_UNKNOWN,
+	THREAD_RUNNING,
+	THREAD_PREEMPTED, /* ready, since it lost its CPU */
+	THREAD_WOKEN,	  /* ready, since another thread woke it, or since it was created */
+	THREAD_BLOCKED,	  /* if no event shows when it was woken, it may have been ready at the end of this time */
+	THREAD_STATES
+};
+
+struct state_times {
+	int64_t ns[THREAD_STATES];
+};
+
+struct sched_thread {
+	pid_t pid, tid;
+	char name[16];	      /* from the records; empty if they have no name */
+	unsigned int context; /* the handle, or 0 if no event shows it */
+	enum thread_state state;
+	int64_t since_ns, begin_ns, end_ns; /* end_ns is valid after the end of the thread or of the trace */
+	bool has_ended;
+	unsigned int cpu; /* of the last switch, if has_cpu */
+	bool has_cpu;
+	struct state_times times; /* up to since_ns */
+	uint64_t nr_switches, nr_preempted, nr_blocked, nr_migrations;
+	uint64_t nr_woken; /* number of wake-ups with a known time */
+
+	/* Until the first record: the thread ran since the records began if this record takes its CPU away. */
+	bool is_first;
+	/* For the model of waits. */
+	bool is_in_wait;
+	int64_t slept_from_ns, slept_until_ns; /* the newest time blocked in the wait; the listener does not know it yet */
+	bool has_slept;
+
+	size_t index;
+	struct sched_thread *next; /* the next thread in the order of first records */
+};
+
+struct thread_states_listener {
+	void *arg;
+	/*
+	 * The thread was in this state from from_ns to until_ns.  Time blocked in a wait comes late: when the wait has
+	 * ended.  cpu is valid if the thread ran.
+	 */
+	void (*spent)(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
+		      int64_t until_ns);
+};
+
+struct thread_states {
+	struct thread_states_listener listener;
+	struct map thread_of; /* key: pid and tid; value: pointer to the thread that lives */
+	struct map in_gap;    /* key: CPU; value: 1 if records of this CPU are missing */
+	unsigned int nr_open_gaps;
+	struct sched_thread *first, *last;
+	size_t nr_threads;
+	int64_t first_ns, now_ns; /* the times of the first event and of the newest one */
+	bool has_event;
+	bool has_records; /* the log has scheduling records */
+	bool is_valid;	  /* from valid_ns on, the records show all switches */
+	bool is_whole;	  /* no gap since valid_ns */
+	int64_t valid_ns;
+	uint64_t nr_gaps;
+};
+
+/* spent may be NULL.  The caller frees the model with thread_states_free(). */
+void thread_states_init(struct thread_states *states, const struct thread_states_listener *listener);
+void thread_states_free(struct thread_states *states);
+
+/* Push the next event of the file.  Return true if it is a scheduling record. */
+bool thread_states_event(struct thread_states *states, const struct event *event);
+
+/* Call this after the last event. */
+void thread_states_end(struct thread_states *states);
+
+/* Return the thread that has this tid now. */
+struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid);
+
+/* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */
+struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns);
+
+/* A wait of the thread begins, in a call. */
+void thread_states_wait_begins(struct sched_thread *thread);
+
+/* The thread was woken at this time, in the wait that now ends.  Call this before thread_states_wait_ends(). */
+void thread_states_woken(struct thread_states *states, struct sched_thread *thread, int64_t at_ns);
+void thread_states_wait_ends(struct thread_states *states, struct sched_thread *thread);
+
+/* Return the time for which the thread was ready, but had no CPU. */
+int64_t state_times_ready(const struct state_times *times);
+int64_t state_times_sum(const struct state_times *times);
+/* Return what the thread did between two results of thread_states_until(). */
+struct state_times state_times_between(const struct state_times *from, const struct state_times *until);
+void state_times_add(struct state_times *sum, const struct state_times *times);
+
+#endif

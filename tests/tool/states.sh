@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the tool makes of scheduling records.  The times of each thread are known by the description of the log.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+mksched=$(pwd)/tests/tool/mksched
+[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
+
+# spent LOG THREAD RAN PREEMPTED WOKEN BLOCKED UNKNOWN: the times of a thread, in us
+spent()
+{
+	nr_checks=$((nr_checks + 1))
+	log=$1 thread=$2
+	shift 2
+	got=$("$tool" report --profile --format csv "$scratch/$log" | awk -F, -v thread="$thread" '
+		$1 == "Thread States" && $2 == thread { us[$4] = sprintf("%.0f", $5 * 1e6) }
+		END {
+			print us["ran_s"], us["preempted_s"], us["woken_s"], us["blocked_s"], us["unknown_s"]
+			sum = us["ran_s"] + us["preempted_s"] + us["woken_s"] + us["blocked_s"] + us["unknown_s"]
+			if (sum != us["all_s"])
+				print "the sum is not", us["all_s"]
+		}')
+	[ "$got" = "$*" ] || complain "$log: the times of $thread are $got, not $*"
+}
+
+"$mksched" "$scratch/mixed" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running main
+0 thread 2 blocked worker
+100 out 1 0 ready
+100 in 2 0
+200 call 2 0 pthread_mutex_lock whole abcd 0 0 0
+300 out 2 0 ready
+300 in 1 0
+350 call 1 0 pthread_mutex_lock begins abcd 0 0 0
+360 out 1 0 blocked
+360 in 2 0
+400 call 2 0 pthread_mutex_unlock whole abcd 0 0 0
+460 out 2 0 blocked
+460 in 1 1
+470 call 1 1 pthread_mutex_lock ends abcd 0 0 0
+500 out 1 1 blocked
+550 gap 0
+600 resume 0 3
+700 in 1 0
+800 out 1 0 ended
+900 thread 3 ready late
+950 in 3 1
+1000 out 3 1 ended
+1000 stop
+END
+spent mixed main 300 200 60 90 150
+spent mixed worker 300 60 0 190 450
+spent mixed late 50 0 50 0 0
+cd "$scratch" || exit 99
+golden states-report report --profile --latency --cpus --processes mixed
+
+# The first record takes the CPU away, so the thread ran since the records began; the other has run on CPU 1 all the time.
+# A gap of CPU 0 makes unknown what a thread does that has no CPU, or CPU 0; a tid that is used again is another thread.
+"$mksched" "$scratch/gaps" <<'END' || complain 'no log could be written'
+0 start
+50 out 1 0 ready
+60 in 2 1
+100 gap 0
+200 out 2 1 ready
+300 in 2 1
+400 out 2 1 blocked
+500 resume 0 1
+600 out 1 0 blocked
+700 in 1 0
+800 out 1 0 ended
+850 thread 1 ready again
+900 in 1 0
+1000 event 2 1
+1000 stop
+END
+nr_checks=$((nr_checks + 1))
+"$tool" report --profile --format csv "$scratch/gaps" | grep -c '^Thread States,.*,ran_s,' | grep -q '^3$' ||
+	complain 'there are not three threads'
+spent gaps thread-2 240 0 0 0 760
+
+# Newer events of a LOOP log overwrote the beginning: the records are valid from the first event on.
+"$mksched" "$scratch/loop" <<'END' || complain 'no log could be written'
+100 event 1 0
+150 out 1 0 blocked
+200 in 1 0
+300 died
+400 event 1 0
+END
+spent loop thread-1 150 0 0 50 100
+
+# Without records the profile is an estimate, and says so.
+printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
+nr_checks=$((nr_checks + 1))
+"$tool" report --profile "$scratch/none" | grep -q '~Time/s' || complain 'the profile without records is no estimate'
+nr_checks=$((nr_checks + 1))
+"$tool" report --latency "$scratch/none" | grep -q 'no scheduling records' || complain 'latency hides that there are no records'
+finish
