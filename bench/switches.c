@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * switches [ROUNDS]: measures what scheduling records cost the traced program.  A child lets two threads on one CPU take
- * turns through two pipes.  In each round it does so alone, and while this process records its switches; then a loop
- * without switches, alone and recorded.  The unit is CPU time of the child, so other programs disturb little.  The output
+ * turns through two pipes.  In each round it does so alone, and while this process records its switches; first with a
+ * thread that begins later than the recording, then with one that began before; then a loop without switches, alone and
+ * recorded.  The unit is CPU time of the child, so other programs disturb little.  The output
  * is the median over the rounds, with the least and the greatest.
  */
 #include <errno.h>
@@ -25,7 +26,11 @@
 #define TURNS 20000
 #define LOOPS 20000000
 
-static int there[2], back[2]; /* between the threads of the child */
+struct pipes {
+	int there[2], back[2];
+};
+
+static struct pipes of_new, of_old; /* between the threads of the child */
 static int ask[2], answer[2]; /* between this process and the child */
 
 static _Noreturn void fail(const char *what, int error)
@@ -68,26 +73,39 @@ static void pass(int from, int to)
 static void *echo(void *unused)
 {
 	for (int i = 0; i < TURNS; i++)
-		pass(there[0], back[1]);
+		pass(of_new.there[0], of_new.back[1]);
 	return unused;
+}
+
+static void *echo_always(void *unused)
+{
+	while (true)
+		pass(of_old.there[0], of_old.back[1]);
+	return unused;
+}
+
+static double take_turns(const struct pipes *with)
+{
+	int64_t begin = cpu_ns();
+	char byte = 0;
+
+	for (int i = 0; i < TURNS; i++)
+		if (write(with->there[1], &byte, 1) != 1 || read(with->back[0], &byte, 1) != 1)
+			exit(1);
+	return (double)(cpu_ns() - begin) / (2 * TURNS);
 }
 
 /* The second thread inherits the events of the first one, as in a program that was started by a recorder. */
 static double turns_ns(void)
 {
 	pthread_t thread;
-	int64_t begin;
-	char byte = 0;
+	double ns;
 
 	if (pthread_create(&thread, NULL, echo, NULL) != 0)
 		exit(1);
-	begin = cpu_ns();
-	for (int i = 0; i < TURNS; i++)
-		if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1)
-			exit(1);
-	begin = cpu_ns() - begin;
+	ns = take_turns(&of_new);
 	pthread_join(thread, NULL);
-	return (double)begin / (2 * TURNS);
+	return ns;
 }
 
 static double loops_ns(void)
@@ -101,11 +119,14 @@ static double loops_ns(void)
 
 static void serve(void)
 {
+	pthread_t old;
 	char what;
 
 	use_cpu(0);
+	if (pthread_create(&old, NULL, echo_always, NULL) != 0)
+		exit(1);
 	while (read(ask[0], &what, 1) == 1) {
-		double ns = what == 's' ? turns_ns() : loops_ns();
+		double ns = what == 's' ? turns_ns() : what == 'a' ? take_turns(&of_old) : loops_ns();
 
 		if (write(answer[1], &ns, sizeof(ns)) != sizeof(ns))
 			exit(1);
@@ -186,7 +207,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: switches [ROUNDS]\n");
 		return 2;
 	}
-	if (pipe(there) != 0 || pipe(back) != 0 || pipe(ask) != 0 || pipe(answer) != 0)
+	if (pipe(of_new.there) != 0 || pipe(of_new.back) != 0 || pipe(of_old.there) != 0 || pipe(of_old.back) != 0 ||
+	    pipe(ask) != 0 || pipe(answer) != 0)
 		fail("pipe", errno);
 	child = fork();
 	if (child < 0)
@@ -198,6 +220,7 @@ int main(int argc, char **argv)
 	use_cpu(1);
 	printf("%-36s %9s %9s %9s\n", "", "median", "least", "greatest");
 	run(child, 's', "switch", nr_rounds);
+	run(child, 'a', "switch of older threads", nr_rounds);
 	run(child, 'l', "step of a loop without switches", nr_rounds);
 	close(ask[1]);
 	waitpid(child, NULL, 0);
