@@ -19,7 +19,7 @@
 #include "cli/format.h"
 #include "cli/json.h"
 
-#define TABLE_COLUMNS 13
+#define TABLE_COLUMNS 14
 
 struct column {
 	const char *title; /* the title in text */

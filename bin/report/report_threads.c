@@ -67,6 +67,24 @@ static void put_profile(const struct report *report, struct table *table, const 
 	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->events));
 }
 
+/* Begin a table with times of threads.  In a log without scheduling records they are estimates. */
+static void begin_times(const struct report *report, struct table *table, const char *title, const char *key,
+			const struct column *columns, int nr_labels)
+{
+	static struct column marked[TABLE_COLUMNS + 1]; /* the table uses it until its end */
+	bool is_estimate = !report->source->file.foreign && !report->has_records;
+
+	memset(marked, 0, sizeof(marked));
+	for (int i = 0; columns[i].title; i++) {
+		marked[i] = columns[i];
+		if (is_estimate && strcmp(columns[i].title, "Time/s") == 0)
+			marked[i].title = "~Time/s";
+		else if (is_estimate && strcmp(columns[i].title, "Percent") == 0)
+			marked[i].title = "~Percent";
+	}
+	table_begin(table, title, key, marked, nr_labels);
+}
+
 void report_print_profile(const struct report *report, struct table *table)
 {
 	static const struct column of_buffer[] = {{"Thread", "thread", false},
@@ -80,16 +98,9 @@ void report_print_profile(const struct report *report, struct table *table)
 		{"Thread", "thread", false},  {"Context", "context", false},
 		{"Events", "events", true},   {"Time/s", "time_s", true},
 		{"Percent", "percent", true}, {0}};
-	static const struct column estimated[] = {
-		{"Thread", "thread", false},   {"Context", "context", false},
-		{"Events", "events", true},    {"~Time/s", "time_s", true},
-		{"~Percent", "percent", true}, {0}};
 
-	table_begin(table, "Execution Profile", "execution_profile",
-		    report->source->file.foreign ? of_buffer :
-		    report->has_records		 ? of_log :
-						   estimated,
-		    1);
+	begin_times(report, table, "Execution Profile", "execution_profile",
+		    report->source->file.foreign ? of_buffer : of_log, 1);
 	put_contexts(report, table, put_profile);
 	table_end(table);
 }
@@ -288,7 +299,7 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 
 	if (counts->nr_pairs > 0)
 		qsort(counts->pair, counts->nr_pairs, sizeof(struct pair *), compare_cpus);
-	table_begin(table, "CPUs by Thread", "cpus_by_thread", columns, 2);
+	begin_times(report, table, "CPUs by Thread", "cpus_by_thread", columns, 2);
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
 		const struct pair *pair = counts->pair[i];
 
@@ -310,7 +321,7 @@ void report_print_cpus(const struct report *report, struct table *table)
 		{"Switches", "switches", true}, {"Time/s", "time_s", true},
 		{"Percent", "percent", true},	{0}};
 
-	table_begin(table, "CPUs", "cpus", columns, 1);
+	begin_times(report, table, "CPUs", "cpus", columns, 1);
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
 		const struct cpu *cpu = &report->cpus.cpu[i];
 
@@ -440,7 +451,7 @@ void report_print_processes(const struct report *report, struct table *table)
 	unsigned int *depth;
 	size_t *order = processes_order(&report->processes, &depth);
 
-	table_begin(table, "Processes", "processes",
+	begin_times(report, table, "Processes", "processes",
 		    table->format == FORMAT_TEXT ? of_text : of_data, 1);
 	for (size_t i = 0; i < report->processes.nr; i++)
 		put_process(report, table, order[i], depth[i], &sums[order[i]]);

@@ -6,6 +6,7 @@
 
 #include "base/durations.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
 
@@ -20,6 +21,9 @@ struct row {
 	uint64_t nr_unended;
 	struct durations durations;
 	struct wait longest;
+	/* From scheduling records. */
+	int64_t blocked_ns, ready_ns;
+	uint64_t nr_woken; /* waits with a known wake-up: ready_ns is of these */
 	struct row *next;
 };
 
@@ -93,6 +97,15 @@ static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
 		row_of(arg, wait)->nr_waiting--;
 }
 
+static void add_spent(struct row *row, const struct state_times *times)
+{
+	units_add(&row->blocked_ns, times->ns[THREAD_BLOCKED]);
+	if (times->ns[THREAD_WOKEN] == 0)
+		return;
+	row->nr_woken++;
+	units_add(&row->ready_ns, state_times_ready(times));
+}
+
 static void take_wait(void *arg, const struct wait *wait)
 {
 	int64_t length = wait->end_ns - wait->begin_ns;
@@ -107,6 +120,7 @@ static void take_wait(void *arg, const struct wait *wait)
 		return;
 	row->nr_unended += !wait->has_ended;
 	durations_add(&row->durations, length);
+	add_spent(row, &wait->spent.times);
 	if (length <= row->longest.end_ns - row->longest.begin_ns)
 		return;
 	row->longest = *wait;
@@ -261,6 +275,24 @@ static void put_max(const struct blocked *blocked, struct table *table, struct r
 	table_duration(table, (int64_t)row->durations.largest);
 }
 
+static void put_blocked(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	if (row->blocked_ns > 0)
+		table_duration(table, row->blocked_ns);
+	else
+		table_unknown(table);
+}
+
+static void put_ready(const struct blocked *blocked, struct table *table, struct row *row)
+{
+	(void)blocked;
+	if (row->nr_woken > 0)
+		table_duration(table, row->ready_ns);
+	else
+		table_unknown(table);
+}
+
 static void put_longest_waiter(const struct blocked *blocked, struct table *table, struct row *row)
 {
 	(void)blocked;
@@ -277,9 +309,21 @@ static void put_holder(const struct blocked *blocked, struct table *table, struc
 }
 
 /*
- * What the holder did while it held the object: what it waited for, or "~ran".  The trace does not show whether a thread
- * without a recorded wait had a CPU, or waited in a call that is not traced.
+ * What a thread did for most of a time in which it waited in no recorded call.  Without scheduling records, the trace
+ * does not show whether it had a CPU, or waited in a call that is not traced.
  */
+static const char *did_most(const struct state_times *times)
+{
+	int64_t ran = times->ns[THREAD_RUNNING], ready = state_times_ready(times), blocked = times->ns[THREAD_BLOCKED];
+
+	if (times->ns[THREAD_UNKNOWN] >= ran + ready + blocked)
+		return "~ran";
+	if (ran >= ready && ran >= blocked)
+		return "ran";
+	return ready >= blocked ? "had no CPU" : "was blocked";
+}
+
+/* What the holder did while it held the object. */
 static void put_holder_did(const struct blocked *blocked, struct table *table, struct row *row)
 {
 	const struct wait *wait = &row->longest;
@@ -294,7 +338,7 @@ static void put_holder_did(const struct blocked *blocked, struct table *table, s
 	} else if (!did->is_known) {
 		table_unknown(table);
 	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
-		table_string(table, "~ran");
+		table_string(table, did_most(&did->spent.times));
 	} else if (did->object->kind) {
 		waits_describe(did->object, stpcpy(text, "waited for "), sizeof(text) - 16);
 		table_string(table, text);
@@ -317,6 +361,8 @@ enum blocked_column {
 	COLUMN_P50,
 	COLUMN_P99,
 	COLUMN_MAX,
+	COLUMN_BLOCKED,
+	COLUMN_READY,
 	COLUMN_LONGEST_WAITER,
 	COLUMN_HOLDER,
 	COLUMN_HOLDER_DID
@@ -338,6 +384,8 @@ static const struct {
 	[COLUMN_P50] = {{"p50", "p50_s", true}, put_p50},
 	[COLUMN_P99] = {{"p99", "p99_s", true}, put_p99},
 	[COLUMN_MAX] = {{"max", "max_s", true}, put_max},
+	[COLUMN_BLOCKED] = {{"Blocked", "blocked_s", true}, put_blocked},
+	[COLUMN_READY] = {{"Ready", "ready_s", true}, put_ready},
 	[COLUMN_LONGEST_WAITER] = {{"Longest Waiter", "longest_waiter", false}, put_longest_waiter},
 	[COLUMN_HOLDER] = {{"Holder", "holder", false}, put_holder},
 	[COLUMN_HOLDER_DID] = {{"Which", "holder_did", false}, put_holder_did},
@@ -346,7 +394,7 @@ static const struct {
 /* Tables. */
 
 #define COLUMNS_OF_TIMES                                                                           \
-	COLUMN_WAITS, COLUMN_UNENDED, COLUMN_TOTAL, COLUMN_P50, COLUMN_P99, COLUMN_MAX
+	COLUMN_WAITS, COLUMN_UNENDED, COLUMN_TOTAL, COLUMN_P50, COLUMN_P99, COLUMN_MAX, COLUMN_BLOCKED, COLUMN_READY
 #define COLUMNS_OF_HOLDER COLUMN_HOLDER, COLUMN_HOLDER_DID
 
 struct blocked_table {
@@ -372,13 +420,21 @@ static const struct blocked_table of_pools = {
 static const char *const minor[] = {"p50_s",   "p99_s",		 "type",       "unended",
 				    "at_once", "longest_waiter", "holder_did", "holder", NULL};
 
+/* Only scheduling records show when a waiting thread was woken, but had no CPU. */
+static bool is_shown(const struct blocked *blocked, enum blocked_column column)
+{
+	return blocked->waits.states.has_records || (column != COLUMN_BLOCKED && column != COLUMN_READY);
+}
+
 static void print_table(const struct blocked *blocked, struct table *table, struct row **rows,
 			const struct blocked_table *shown)
 {
 	struct column titles[TABLE_COLUMNS + 1] = {{0}};
+	int nr = 0;
 
 	for (int i = 0; shown->columns[i] != COLUMN_END; i++)
-		titles[i] = columns[shown->columns[i]].column;
+		if (is_shown(blocked, shown->columns[i]))
+			titles[nr++] = columns[shown->columns[i]].column;
 	table_begin(table, shown->title, shown->key, titles, shown->nr_labels);
 	for (size_t i = 0; i < blocked->nr_rows; i++) {
 		bool in_pools = blocked->options->by_site && is_pool(rows[i]);
@@ -386,7 +442,8 @@ static void print_table(const struct blocked *blocked, struct table *table, stru
 		if (rows[i]->durations.n == 0 || in_pools != shown->has_pools)
 			continue;
 		for (int k = 0; shown->columns[k] != COLUMN_END; k++)
-			columns[shown->columns[k]].put(blocked, table, rows[i]);
+			if (is_shown(blocked, shown->columns[k]))
+				columns[shown->columns[k]].put(blocked, table, rows[i]);
 	}
 	table_end(table);
 }

@@ -44,7 +44,7 @@ void holds_end_period(const struct waits *waits, struct hold *hold, int64_t at_n
 	if (hold->since_ns == LONG_AGO)
 		hold->spent.times = (struct state_times){{0}};
 	else
-		waits_end_period(waits, hold->thread, at_ns - hold->since_ns, &hold->spent);
+		waits_end_period(hold->thread, waits->now_ns, at_ns - hold->since_ns, &hold->spent);
 }
 
 static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
@@ -131,7 +131,7 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	}
 	hold = add_hold(thread, object);
 	hold->since_ns = event->time_ns;
-	waits_begin_period(waits, thread, &hold->spent);
+	waits_begin_period(thread, waits->now_ns, &hold->spent);
 	hold->is_shared = is_shared;
 	confirm_taken(waits, hold, event, has_waited);
 }
@@ -155,6 +155,7 @@ static void learn_holder(struct waits *waits, const struct event *event, struct 
 	hold = add_hold(thread, object);
 	hold->depth = depth > 0 ? depth : 1;
 	hold->learned_ns = event->time_ns;
+	waits_begin_period(hold->thread, waits->now_ns, &hold->spent);
 	hold->priority = thread->priority;
 	if (waits->listener->learned)
 		waits->listener->learned(waits->listener->arg, hold, event->time_ns);

@@ -41,6 +41,9 @@ struct lock {
 	uint64_t nr_refused;   /* requests that waited and did not get the lock in this trace */
 	struct durations durations;
 	struct hold longest;
+	struct hold unlucky;   /* the hold that was without a CPU for the longest time */
+	int64_t unlucky_ns;    /* this time; 0 if there is no such hold, or if no scheduling records show it */
+	int64_t unlucky_until_ns;
 	unsigned int nr_waiters, most_waiters;
 	struct queue queue;
 	struct queue convoy; /* the longest convoy */
@@ -239,6 +242,17 @@ static void add_hold(struct lock *lock, const struct hold *hold, int64_t length)
 		lock->longest = *hold;
 }
 
+static void note_unlucky(struct lock *lock, const struct hold *hold, int64_t at_ns)
+{
+	int64_t ns = state_times_ready(&hold->spent.times);
+
+	if (ns <= lock->unlucky_ns)
+		return;
+	lock->unlucky = *hold;
+	lock->unlucky_ns = ns;
+	lock->unlucky_until_ns = at_ns;
+}
+
 /*
  * If events are missing, a hold that lasts until the end of the trace is doubtful: the event of its unlock may be
  * missing, too.
@@ -275,6 +289,7 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	length = at_ns > hold->since_ns ? at_ns - hold->since_ns :
 					  0; /* times of a damaged file may fall */
 	add_hold(lock, hold, length);
+	note_unlucky(lock, hold, at_ns);
 	if (site)
 		add_hold(site, hold, length);
 	check_queue(lock, at_ns);
@@ -514,6 +529,35 @@ static void print_convoys(const struct locks *locks, struct lock *const *list, s
 	table_end(table);
 }
 
+/* For each lock, the hold whose thread was ready to run, but had no CPU, for the longest time. */
+static void print_unlucky(const struct locks *locks, struct lock *const *list, size_t nr, struct table *table)
+{
+	static const char *const minor[] = {"taken_at", "from_s", NULL};
+	static const struct column columns[] = {{"Lock", "lock", false},	{"Holder", "holder", false},
+						{"Held", "held_s", true},	{"Without CPU", "without_cpu_s", true},
+						{"Ran", "ran_s", true},	{"Blocked", "blocked_s", true},
+						{"From/s", "from_s", true},	{"Taken At", "taken_at", false},
+						{0}};
+
+	table->minor = minor;
+	table_begin(table, "Holders without a CPU", "holders_without_cpu", columns, 1);
+	for (size_t i = 0; i < nr; i++) {
+		const struct lock *lock = list[i];
+
+		if (lock->unlucky_ns == 0 || lock->site != 0)
+			continue;
+		table_string(table, lock->object->name);
+		table_string(table, lock->unlucky.thread->name);
+		table_duration(table, lock->unlucky_until_ns - lock->unlucky.since_ns);
+		table_duration(table, lock->unlucky_ns);
+		table_duration(table, lock->unlucky.spent.times.ns[THREAD_RUNNING]);
+		table_duration(table, lock->unlucky.spent.times.ns[THREAD_BLOCKED]);
+		put_time(table, locks, lock->unlucky.since_ns);
+		put_address(locks, table, lock->unlucky.address);
+	}
+	table_end(table);
+}
+
 static void free_locks(struct locks *locks)
 {
 	for (struct lock *lock = locks->first, *next; lock; lock = next) {
@@ -558,6 +602,8 @@ void locks_print(struct source *source, const struct selection *selection,
 	print_locks(locks, list, nr, table);
 	print_order(locks, table);
 	print_convoys(locks, list, nr, table);
+	if (locks->waits.states.has_records)
+		print_unlucky(locks, list, nr, table);
 	free(list);
 	free_locks(locks);
 	free(locks);

@@ -166,6 +166,60 @@ struct shares wait_history_shares(const struct kept *kept, const struct waiter *
 	return shares;
 }
 
+void wait_history_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+			enum thread_state state, int64_t from_ns, int64_t until_ns)
+{
+	struct wait_history *wait_history = arg;
+	struct kept *kept;
+
+	if (thread->context != 0 && thread->context == wait_history->context)
+		units_add(&wait_history->target_times.ns[state], until_ns - from_ns);
+	if (!waiter || until_ns <= wait_history->all.from_ns || from_ns >= wait_history->all.until_ns ||
+	    wait_history->nr_spent == STRETCHES)
+		return;
+	wait_history->nr_spent++;
+	kept = wait_history_of_thread(wait_history, waiter);
+	kept->spent = grow(kept->spent, kept->nr_spent, sizeof(*kept->spent));
+	kept->spent[kept->nr_spent++] = (struct spent){from_ns, until_ns, state};
+}
+
+static int compare_spent(const void *a, const void *b)
+{
+	const struct spent *left = a, *right = b;
+
+	return (left->from_ns > right->from_ns) - (left->from_ns < right->from_ns);
+}
+
+struct state_times wait_history_rest(struct kept *kept, struct part part)
+{
+	struct state_times rest = {.ns = {[THREAD_UNKNOWN] = part_length(part)}};
+	unsigned int first = 0;
+
+	/* The waits of a thread are in the order of time, too, and do not overlap. */
+	for (unsigned int i = 0; i < kept->nr_stretches; i++)
+		units_add(&rest.ns[THREAD_UNKNOWN],
+			  -part_length(part_common(part, kept->stretch[i].begin_ns, kept->stretch[i].end_ns)));
+	if (kept->nr_spent > 0)
+		qsort(kept->spent, kept->nr_spent, sizeof(*kept->spent), compare_spent);
+	for (unsigned int i = 0; i < kept->nr_spent; i++) {
+		const struct spent *spent = &kept->spent[i];
+		struct part own = part_common(part, spent->from_ns, spent->until_ns);
+		int64_t ns = part_length(own);
+
+		if (ns == 0 || spent->state == THREAD_UNKNOWN)
+			continue;
+		while (first < kept->nr_stretches && kept->stretch[first].end_ns <= own.from_ns)
+			first++;
+		for (unsigned int k = first; k < kept->nr_stretches && kept->stretch[k].begin_ns < own.until_ns; k++)
+			units_add(&ns, -part_length(part_common(own, kept->stretch[k].begin_ns, kept->stretch[k].end_ns)));
+		if (ns <= 0)
+			continue;
+		units_add(&rest.ns[spent->state], ns);
+		units_add(&rest.ns[THREAD_UNKNOWN], -ns);
+	}
+	return rest;
+}
+
 static void add_turn(struct wait_history *wait_history, struct kept *kept, const struct hold *hold,
 		     int64_t until_ns)
 {
@@ -227,6 +281,7 @@ static void free_lists(struct kept *kept)
 	free(kept->hold);
 	free(kept->turn);
 	free(kept->stretch);
+	free(kept->spent);
 }
 
 static void free_kept(struct map *map)

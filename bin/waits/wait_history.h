@@ -28,6 +28,12 @@ struct stretch {
 	unsigned int state;
 };
 
+/* What a thread did for a time, from scheduling records. */
+struct spent {
+	int64_t from_ns, until_ns;
+	enum thread_state state;
+};
+
 /* A hold without its details. */
 struct turn {
 	int64_t from_ns, until_ns;
@@ -56,7 +62,8 @@ struct kept {
 	struct kept_hold *hold; /* the longest holds of an object */
 	struct stretch *stretch; /* all waits of a thread, in the order of their ends */
 	struct turn *turn;	 /* all holds of an object, in the order of their ends */
-	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns;
+	struct spent *spent;	 /* what a thread did */
+	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns, nr_spent;
 };
 
 /* The threads that held an object in a period, those with the longest time first.  The caller frees the list. */
@@ -73,6 +80,8 @@ struct wait_history {
 	unsigned int context;		 /* context of the waiting thread */
 	struct kept_wait target;	 /* the explained wait; its thread is NULL until the wait is found */
 	uint64_t nr_stored;
+	uint64_t nr_spent; /* at most STRETCHES are stored */
+	struct state_times target_times; /* what the thread `context` did in the whole trace */
 	int64_t full_ns; /* from this time on, not all waits and holds are stored */
 
 	/* The thread `context` and an object: all its waits for it, and the holds of other threads in this time. */
@@ -88,12 +97,14 @@ struct wait_history {
 void wait_history_begin(struct wait_history *wait_history);
 
 /*
- * Callbacks for the members `ended`, `given` and `unknown` of a listener of waits_read().  arg is the struct
- * wait_history.
+ * Callbacks for the members `ended`, `given`, `unknown` and `spent` of a listener of waits_read().  arg is the
+ * struct wait_history.
  */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
+void wait_history_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+			enum thread_state state, int64_t from_ns, int64_t until_ns);
 void wait_history_free(struct wait_history *wait_history);
 
 /* Return the stored waits of a thread; never NULL. */
@@ -104,6 +115,12 @@ struct kept *wait_history_of_object(struct wait_history *wait_history,
 
 /* Add up the holds of an object by other threads than this one. */
 struct shares wait_history_shares(const struct kept *kept, const struct waiter *but, struct part part);
+
+/*
+ * Return what a thread did in a period without a wait of which a call is recorded.  Time for which no scheduling record
+ * shows what it did is unknown.
+ */
+struct state_times wait_history_rest(struct kept *kept, struct part part);
 
 /* Put the threads with the longest time first. */
 void wait_history_sort_shares(struct shares *shares);

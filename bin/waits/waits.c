@@ -83,22 +83,20 @@ struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
 
 /* What threads did. */
 
-void waits_begin_period(const struct waits *waits, const struct waiter *thread, struct period *period)
+void waits_begin_period(const struct waiter *thread, int64_t at_ns, struct period *period)
 {
 	*period = (struct period){.before = {{0}}};
 	if (thread->sched)
-		period->before = thread_states_until(thread->sched, waits->now_ns);
+		period->before = thread_states_until(thread->sched, at_ns);
 }
 
-void waits_end_period(const struct waits *waits, const struct waiter *thread, int64_t length_ns,
-		      struct period *period)
+void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length_ns, struct period *period)
 {
 	struct state_times now = {{0}};
 
 	if (thread->sched)
-		now = thread_states_until(thread->sched, waits->now_ns);
+		now = thread_states_until(thread->sched, at_ns);
 	period->times = state_times_between(&period->before, &now);
-	/* No record had named the thread yet when the period began. */
 	if (state_times_sum(&period->times) != length_ns)
 		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
 }
@@ -153,7 +151,7 @@ static void end_spent(struct waits *waits, struct waiter *thread, int64_t at_ns)
 		find_wake(waits, thread);
 	if (thread->sched)
 		thread_states_wait_ends(&waits->states, thread->sched);
-	waits_end_period(waits, thread, at_ns - wait->begin_ns, &wait->spent);
+	waits_end_period(thread, waits->now_ns, at_ns - wait->begin_ns, &wait->spent);
 }
 
 /* The thread no longer waits for its object. */
@@ -277,7 +275,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
-	waits_begin_period(waits, thread, &wait->spent);
+	waits_begin_period(thread, waits->now_ns, &wait->spent);
 	if (thread->sched)
 		thread_states_wait_begins(thread->sched);
 	thread->waits = true;

@@ -23,6 +23,12 @@
 struct awaited;
 struct waiter;
 
+/* What a thread did in a period, from the scheduling records of a log. */
+struct period {
+	struct state_times before; /* until the period began */
+	struct state_times times;  /* valid after the period */
+};
+
 /*
  * What the holder of an object did while another thread waited for the object (holder_watch.h).  The period begins
  * with the wait, or when the holder became known.  It ends with the wait, or when the holder gave the object back.
@@ -36,6 +42,7 @@ struct holder_activity {
 	int64_t longest_ns;	  /* the longest of these waits; 0 if there was none */
 	const struct awaited *object;
 	const char *service;
+	struct period spent; /* what the holder did in the period */
 };
 
 /* A call that lets waiters of the object go on: a signal, a post, a message, an unlock. */
@@ -45,12 +52,6 @@ struct signal {
 	const struct waiter *by;
 	const char *service;
 	unsigned int nr_waiters; /* number of threads that waited at that time */
-};
-
-/* What a thread did in a period, from the scheduling records of a log. */
-struct period {
-	struct state_times before; /* until the period began */
-	struct state_times times;  /* valid after the period */
 };
 
 #define WAKES 8 /* number of the newest signals of an object that the model keeps */
@@ -238,10 +239,12 @@ const struct hold *waits_holder(struct waits *waits, unsigned int handle);
  */
 struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait);
 
-/* Begin a period of a thread, and end it. */
-void waits_begin_period(const struct waits *waits, const struct waiter *thread, struct period *period);
-void waits_end_period(const struct waits *waits, const struct waiter *thread, int64_t length_ns,
-		      struct period *period);
+/*
+ * Begin a period of a thread, and end it.  All of it is unknown if no scheduling record had named the thread when it
+ * began.
+ */
+void waits_begin_period(const struct waiter *thread, int64_t at_ns, struct period *period);
+void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length_ns, struct period *period);
 
 /* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);

@@ -113,7 +113,8 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 	const struct waits_listener listener = {.arg = &why->history,
 						.ended = wait_history_wait,
 						.given = wait_history_hold,
-						.unknown = wait_history_unknown};
+						.unknown = wait_history_unknown,
+						.spent = wait_history_spent};
 
 	wait_history_begin(&why->history);
 	why->history.number = choice->found.number;
@@ -128,6 +129,7 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 			why_chain_print_cost(why, &choice->found, choice->cost.nr, choice->cost.ns);
 		why_chain_print(why);
 		print_longest(&why->to, choice);
+		why_chain_print_times(why);
 	} else {
 		message("%s: the file changed between two passes", source->path);
 	}

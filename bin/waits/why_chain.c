@@ -44,6 +44,17 @@ static void print_wait(const struct why_chain *why, const struct wait *wait, str
 		     why_time(&why->to, wait->begin_ns).text + 3, why_time(&why->to, wait->end_ns).text + 3);
 }
 
+/* Only scheduling records show this. */
+static void print_spent(const struct why_chain *why, const struct waiter *thread, const struct state_times *times,
+			unsigned int depth)
+{
+	if (times->ns[THREAD_UNKNOWN] < state_times_sum(times))
+		why_line(&why->to, depth, "Of that, %s %s%s.", thread->name, why_states(times).text,
+			 times->ns[THREAD_BLOCKED] > 0 && times->ns[THREAD_WOKEN] == 0 ?
+				 "; no event shows when it was woken" :
+				 "");
+}
+
 /* Deadlock. */
 
 /* Return the position of the thread in the chain, or -1. */
@@ -105,6 +116,7 @@ struct doings {
 	struct doing *doing;
 	unsigned int nr;
 	int64_t rest_ns, unknown_ns;
+	struct state_times rest; /* what it did in the time rest_ns, from scheduling records */
 };
 
 static void add_doing(struct doings *doings, struct map *place_of, const struct stretch *stretch,
@@ -139,7 +151,7 @@ static int compare_doings(const void *a, const void *b)
 /* Add up what the thread did in the period.  The caller frees the list. */
 static struct doings add_up(struct why_chain *why, const struct waiter *thread, struct part part)
 {
-	const struct kept *kept = wait_history_of_thread(&why->history, thread);
+	struct kept *kept = wait_history_of_thread(&why->history, thread);
 	struct part after = part_common(part, why->history.full_ns, INT64_MAX);
 	struct doings doings = {.unknown_ns = part_length(after)};
 	struct part known = part_common(part, INT64_MIN, why->history.full_ns);
@@ -159,6 +171,7 @@ static struct doings add_up(struct why_chain *why, const struct waiter *thread, 
 			units_add(&doings.unknown_ns, ns);
 	}
 	map_free(&place_of);
+	doings.rest = wait_history_rest(kept, known);
 	if (doings.nr > 0)
 		qsort(doings.doing, doings.nr, sizeof(*doings.doing), compare_doings);
 	return doings;
@@ -206,7 +219,12 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 			 thread->name, why_duration(doings->unknown_ns).text);
 	if (doings->rest_ns * SMALL_PART < part_length(part))
 		return;
-	if (doings->rest_ns == part_length(part))
+	if (doings->rest.ns[THREAD_UNKNOWN] < doings->rest_ns)
+		why_line(&why->to, depth, doings->rest_ns == part_length(part) ? "All the time, of %s, %s %s%s." :
+										 "Of the other %s, %s %s%s.",
+			 why_duration(doings->rest_ns).text, thread->name, why_states(&doings->rest).text,
+			 doings->rest.ns[THREAD_BLOCKED] > 0 ? "; the calls in which it was blocked are not traced" : "");
+	else if (doings->rest_ns == part_length(part))
 		why_line(&why->to, depth, "%s %s all the time.", thread->name, did);
 	else
 		why_line(&why->to, depth, "%s %s for the other %s.", thread->name, did,
@@ -256,6 +274,10 @@ static void print_hold(struct why_chain *why, const struct wait *wait, const str
 	if (wait->priority >= 0 && hold->priority > wait->priority)
 		why_line(&why->to, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
+	if (state_times_ready(&hold->spent.times) > 0)
+		why_line(&why->to, depth + 1, "%s held it for %s, %s of it without a CPU.", hold->thread->name,
+			 why_duration(is->until_ns - hold->since_ns).text,
+			 why_duration(state_times_ready(&hold->spent.times)).text);
 	print_doings(why, hold->thread, both, depth + 1);
 }
 
@@ -449,6 +471,8 @@ static void print_chain(struct why_chain *why, const struct kept_wait *is, struc
 	bool has_holder = false;
 
 	print_wait(why, wait, part, depth);
+	if (depth == 0 || (part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns))
+		print_spent(why, wait->thread, &wait->spent.times, depth + 1);
 	if (!wait->object->kind || why->depth == WHY_DEPTH)
 		return;
 	why->chain[why->depth++] = is;
@@ -482,4 +506,13 @@ void why_chain_print_cost(struct why_chain *why, const struct wait *longest, uin
 	if (longest->object->is_lock)
 		print_shares(why, shares, 1);
 	why_line(&why->to, 0, "The longest of these waits:");
+}
+
+void why_chain_print_times(const struct why_chain *why)
+{
+	const struct state_times *times = &why->history.target_times;
+
+	if (times->ns[THREAD_UNKNOWN] < state_times_sum(times))
+		why_line(&why->to, 0, "In the whole trace, %s %s.", why->history.target.wait.thread->name,
+			 why_states(times).text);
 }

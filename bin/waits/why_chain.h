@@ -30,4 +30,7 @@ void why_chain_print(struct why_chain *why);
 /* Print how long the thread waited for the object in all its waits, and which threads held the object. */
 void why_chain_print_cost(struct why_chain *why, const struct wait *longest, uint64_t nr, int64_t ns);
 
+/* Print what the thread of the question did in the whole trace, if scheduling records show it. */
+void why_chain_print_times(const struct why_chain *why);
+
 #endif

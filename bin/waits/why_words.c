@@ -64,6 +64,26 @@ struct words why_place(const struct why_words *to, uintptr_t address)
 	return words;
 }
 
+static void add_state(struct words *words, const char *label, int64_t ns)
+{
+	size_t used = strlen(words->text);
+
+	if (ns > 0)
+		snprintf(words->text + used, sizeof(words->text) - used, "%s%s%s", used > 0 ? ", " : "", label,
+			 why_duration(ns).text);
+}
+
+struct words why_states(const struct state_times *times)
+{
+	struct words words = {""};
+
+	add_state(&words, "ran for ", times->ns[THREAD_RUNNING]);
+	add_state(&words, "was ready without a CPU for ", state_times_ready(times));
+	add_state(&words, "was blocked for ", times->ns[THREAD_BLOCKED]);
+	add_state(&words, "did what is not known for ", times->ns[THREAD_UNKNOWN]);
+	return words;
+}
+
 struct words why_object(const struct awaited *object)
 {
 	struct words words;

@@ -33,6 +33,9 @@ struct words why_since(const struct why_words *to, const struct waits *waits, in
 /* Return " (at worker+0x1c)", or an empty text. */
 struct words why_place(const struct why_words *to, uintptr_t address);
 
+/* Return what a thread did: "ran for 2.0 ms, was blocked for 1.0 ms, and 3.0 us are not known". */
+struct words why_states(const struct state_times *times);
+
 struct words why_object(const struct awaited *object);
 
 /* Describe a wait: "waiting for mutex A (pthread_mutex_lock)", "asleep (nanosleep)". */

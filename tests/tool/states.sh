@@ -89,10 +89,42 @@ spent gaps thread-2 240 0 0 0 760
 END
 spent loop thread-1 150 0 0 50 100
 
+# A holder is preempted while another thread waits; the waiter is woken, and gets the CPU later.  Then the holder waits in a
+# call that is not traced.
+"$mksched" "$scratch/lock" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running holder
+0 thread 2 blocked waiter
+1 event 1 0
+2 event 2 1
+5 call 1 0 pthread_mutex_lock whole abcd 0 0 0
+10 out 1 0 ready
+12 in 2 0
+15 call 2 0 pthread_mutex_lock begins abcd 0 0 0
+17 out 2 0 blocked
+40 in 1 0
+45 out 1 0 blocked
+55 in 1 0
+60 call 1 0 pthread_mutex_unlock whole abcd 0 0 0
+70 out 1 0 blocked
+72 in 2 0
+75 call 2 0 pthread_mutex_lock ends abcd 0 0 0
+80 out 2 0 blocked
+95 in 2 0
+100 call 2 0 pthread_mutex_unlock whole abcd 0 0 0
+110 stop
+END
+golden states-why why lock waiter
+golden states-blocked blocked --wide lock
+golden states-locks locks --wide lock
+
 # Without records the profile is an estimate, and says so.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))
-"$tool" report --profile "$scratch/none" | grep -q '~Time/s' || complain 'the profile without records is no estimate'
+nr=$("$tool" report --profile --cpus --processes "$scratch/none" | grep -c '~Time/s')
+[ "$nr" -eq 4 ] || complain "$nr of 4 tables say that times without records are estimates"
+nr_checks=$((nr_checks + 1))
+"$tool" blocked "$scratch/none" | grep -q 'Ready' && complain 'blocked has a column that no record fills'
 nr_checks=$((nr_checks + 1))
 "$tool" report --latency "$scratch/none" | grep -q 'no scheduling records' || complain 'latency hides that there are no records'
 finish
