@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "trace/calldata.h"
 #include "trace/calltable.h"
+#include "trace/sched.h"
 
 static struct life *life_of(struct lives *lives, const struct event *event)
 {
@@ -29,7 +30,8 @@ void lives_note(struct lives *lives, const struct event *event)
 	struct life *life = lives->last;
 	uint64_t *first;
 
-	if (event->context == 0 || event->pid <= 0)
+	/* The kernel records switches of a thread also after the end of its process. */
+	if (event->context == 0 || event->pid <= 0 || sched_is_record(event->type))
 		return;
 	if (!life || life->context != event->context)
 		life = lives->last = life_of(lives, event);

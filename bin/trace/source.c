@@ -217,7 +217,8 @@ int source_refresh(struct source *source, int *is_running)
 	map_free(&source->programs.state_of);
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
-	source->by_handle = source->by_address = source->by_tid = (struct map){0};
+	map_free(&source->reused_tids);
+	source->by_handle = source->by_address = source->by_tid = source->reused_tids = (struct map){0};
 	free(source->objects);
 	source->objects = NULL;
 	source->nr_objects = 0;
@@ -275,6 +276,7 @@ void source_close(struct source *source)
 	free(source->expansion);
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
+	map_free(&source->reused_tids);
 	free(source->objects);
 	map_free(&source->by_handle);
 	free(source->data);
@@ -326,9 +328,13 @@ static void index_objects(struct source *source)
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
 
-		if (object->type == OBJECT_THREAD && object->tid > 0)
-			*map_get(&source->by_tid, (uint64_t)object->tid) = i + 1;
-		else if (object->address > 0)
+		if (object->type == OBJECT_THREAD && object->tid > 0) {
+			uint64_t *known = map_get(&source->by_tid, (uint64_t)object->tid);
+
+			if (*known)
+				*map_get(&source->reused_tids, (uint64_t)object->tid) = 1;
+			*known = i + 1;
+		} else if (object->address > 0)
 			*map_get(&source->by_address, key_of(object->pid, object->address)) = i + 1;
 	}
 }
@@ -413,6 +419,25 @@ static int64_t to_ns(const struct timespec *time)
 	return seconds * NS_PER_S + time->tv_nsec;
 }
 
+/*
+ * The log did not know the thread of a scheduling record yet when it stored the record.  Its later events show the
+ * thread, unless several threads had its tid.
+ */
+static unsigned int find_context(struct source *source, const struct event *event)
+{
+	const struct txtrace_object *object;
+	struct txtrace_sched sched;
+
+	if (event->type < TXTRACE_SWITCH_IN || event->type > TXTRACE_SCHED_THREAD ||
+	    event->size < TXTRACE_SCHED_SWITCH_BYTES)
+		return 0;
+	memcpy(&sched, event->data, TXTRACE_SCHED_SWITCH_BYTES);
+	object = source_thread(source, sched.tid);
+	return object && object->pid == sched.pid && !map_find(&source->reused_tids, (uint64_t)sched.tid) ?
+		       object->handle :
+		       0;
+}
+
 static void describe_event(struct source *source, struct event *event,
 			   const struct posix_trace_event_info *info, size_t size)
 {
@@ -437,6 +462,10 @@ static void describe_event(struct source *source, struct event *event,
 	event->is_truncated = info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	event->size = size;
 	event->data = source->data;
+	if (event->context == 0) {
+		event->context = find_context(source, event);
+		event->thread = source_context_name(source, event->context);
+	}
 	event->is_made = event->is_over = false;
 	event->of = NULL;
 	event->is_call = !source->file.foreign && !source->is_live &&

@@ -90,6 +90,7 @@ struct source {
 	} * type;
 	struct map by_address,
 		by_tid; /* values are 1 + index in objects[]; both maps are filled at the first use */
+	struct map reused_tids; /* key: a tid that several threads had; value: 1 */
 	unsigned char *data;
 	size_t data_size;
 };

@@ -21,7 +21,8 @@ struct thread {
 	bool is_asleep, has_ended;
 	bool is_blocked; /* is_asleep without a call: the kernel says that the thread is blocked */
 	bool is_waiting; /* the last event of the thread begins a wait in a call, or ends the thread */
-	bool is_going;	 /* the SUSPEND of this wait comes when the kernel says that the thread is blocked */
+	/* The last SUSPEND of the thread comes when the kernel says that the thread is blocked, or that it has ended. */
+	bool is_going, is_ending;
 	uint32_t state; /* if is_asleep or is_going: the state of the SUSPEND */
 	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */
 };
@@ -368,10 +369,11 @@ static void put_of_thread(struct running *running, const struct spooled *event)
 	enter_cpu(running, thread, cpu);
 	running->cpu[cpu].last_ns = event->time_ns;
 	thread->priority = event->priority;
-	thread->has_ended = thread->is_waiting = thread->is_going = false;
+	thread->has_ended = thread->is_waiting = thread->is_going = thread->is_ending = false;
 	if (native_of(event) == NATIVE_THREAD_SUSPEND && event->info[0] == event->context) {
-		if (running->per_core && running->has_records && !(event->flags & SPOOLED_END)) {
-			thread->is_waiting = thread->is_going = true;
+		if (running->per_core && running->has_records) {
+			thread->is_ending = event->flags & SPOOLED_END;
+			thread->is_waiting = thread->is_going = !thread->is_ending;
 			thread->state = event->info[1];
 		} else {
 			put_suspend(running, event, thread);
@@ -386,6 +388,11 @@ static void put_death(struct running *running, const struct spooled *event)
 	struct thread *thread = thread_of(running, event->context);
 	struct spooled suspend = *event;
 
+	/* The kernel still says when the thread gets and loses its CPU. */
+	if (running->per_core && running->has_records) {
+		thread->is_ending = true;
+		return;
+	}
 	if (thread->cpu == NO_CPU) {
 		thread->has_ended = true;
 		return;
@@ -470,8 +477,10 @@ static void put_going(struct running *running, unsigned int cpu, const struct sp
 		.time_ns = event->time_ns, .id = cpu << CPU_SHIFT, .flags = event->flags & SPOOLED_LOG};
 	uint32_t handle = running->cpu[cpu].thread;
 
-	if (!handle || !thread_of(running, handle)->is_going)
+	if (!handle || !(thread_of(running, handle)->is_going || thread_of(running, handle)->is_ending))
 		return;
+	if (thread_of(running, handle)->is_ending)
+		out.flags |= SPOOLED_END;
 	settle(running, cpu, event->time_ns);
 	put_block(running, &out, thread_of(running, handle));
 }

@@ -85,6 +85,8 @@ class Shown:
     def __init__(self):
         self.calls, self.first_of_cpu, self.span, self.ends = collections.defaultdict(list), {}, {}, {}
         self.process, self.over, self.starts, self.lives = {}, {}, {}, {}  # thread to pid; pid to the end of the process, to its programs
+        self.ran = collections.defaultdict(list)  # for each thread, the times in which it had a CPU
+        self.sched_start = None
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
         columns = "number,time,ns,cpu,pid,thread,context,event,data"
         for line in run("print", "--format", "jsonl", "--columns", columns, log).splitlines():
@@ -95,10 +97,23 @@ class Shown:
             tid = self.tid(event["thread"])
             if event["event"] in ("txtrace_thread_end", "txtrace_process_end"):
                 self.ends[tid] = event["ns"]
-            self.note_life(event, tid)
+            self.follow(event, tid)
+            if not event["event"].startswith(("txtrace_sched", "txtrace_switch")):
+                self.note_life(event, tid)
             self.span[tid] = self.span.get(tid, (event["ns"],))[0], event["ns"]
             if isinstance(event["data"], dict):
                 self.add(event)
+
+    def follow(self, event, tid):
+        if event["event"] == "txtrace_sched_start":
+            self.sched_start = event["ns"]
+        elif event["event"] == "txtrace_switch_in":
+            self.ran[tid].append((event["ns"], None))
+        elif event["event"] == "txtrace_switch_out":
+            if not self.ran[tid]:
+                self.ran[tid].append((self.sched_start, None))
+            if self.ran[tid][-1][1] is None:
+                self.ran[tid][-1] = (self.ran[tid][-1][0], event["ns"])
 
     def note_life(self, event, tid):
         data, pid = event["data"], event["pid"]
@@ -364,8 +379,11 @@ def overlap(spans, begin, end):
     return sum(max(0, min(end, until) - max(begin, since)) for since, until in spans)
 
 
-def check_charges(account, shown, pairs, path, begin_ns):
-    """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread."""
+def check_charges(account, shown, pairs, path, begin_ns, is_core):
+    """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread.
+
+    In the file of a CPU, with scheduling records, it gives time only to a thread that had the CPU.
+    """
     buffer, waits, times = running.Buffer(path), collections.defaultdict(list), collections.Counter()
     said = subprocess.run([tool, "check", "--strict", path], capture_output=True, text=True, check=False)
     if said.returncode:
@@ -379,7 +397,10 @@ def check_charges(account, shown, pairs, path, begin_ns):
     for name, since, until in buffer.charges():
         tid = Shown.tid(name)
         times[tid or name] += until - since
-        slept[tid] += overlap(waits.get(tid, ()), begin_ns + since, begin_ns + until)
+        if is_core and shown.ran:
+            slept[tid] += until - since - overlap(shown.ran[tid], begin_ns + since, begin_ns + until)
+        else:
+            slept[tid] += overlap(waits.get(tid, ()), begin_ns + since, begin_ns + until)
     for tid, ns in slept.items():
         if tid in account.names and ns > buffer.tick_ns * len(waits[tid]):
             complain(f"{os.path.basename(path)}: {account.names[tid]} gets {ns} ns in which it slept")
@@ -391,14 +412,14 @@ def check_charges(account, shown, pairs, path, begin_ns):
 def check_running(account, shown, pairs):
     """What TraceX shows of which thread runs, if it is given the log by export --to trx."""
     run("export", "--to", "trx", "--force", "-o", log + ".all", log)
-    check_charges(account, shown, pairs, log + ".all", shown.first_ns)
+    check_charges(account, shown, pairs, log + ".all", shown.first_ns, False)
     for path in glob.glob(log + "-cpu*.core"):
         os.remove(path)
     run("export", "--to", "trx", "--per-core", "--force", "-o", log + ".core", log)
     times = collections.Counter()
     for path in glob.glob(log + "-cpu*.core"):
         cpu = int(re.search(r"-cpu(\d+)\.core$", path)[1])
-        times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu])
+        times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu], True)
     told = collections.Counter()
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
         told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])  # after an exec, the thread has a second row
@@ -407,7 +428,10 @@ def check_running(account, shown, pairs):
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
         waited = sum(until - since for (waiter, _), calls in shown.calls.items() if waiter == tid
                      for since, until, _, has_waited in calls if has_waited and until)
-        if tid in shown.ends and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS:
+        ran = sum(until - since for since, until in shown.ran[tid] if until)
+        if shown.ran[tid] and abs(told[tid] - ran) > TOLERANCE_NS:
+            complain(f"report says {told[tid]} ns of {name}, the records {ran} ns")
+        if not shown.ran[tid] and tid in shown.ends and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, longer than it lived and did not wait")
     for tid, ns in account.worked.items():
         begin, end = shown.span[tid]

@@ -55,7 +55,8 @@ class Buffer:
                     yield f"after SUSPEND {i}, {name} itself has the next event"
                 asleep[info[0]] = True
             elif ident == profile.RESUME:
-                if asleep.get(context):
+                # A thread resumes itself where the log does not show which thread woke it when it got its CPU.
+                if asleep.get(context) and context != info[0]:
                     yield f"RESUME {i} has the context of {name}, which waits or has ended"
                 asleep[info[0]] = False
             elif asleep.get(context) and ident != profile.RUNNING:
