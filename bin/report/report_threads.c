@@ -67,12 +67,16 @@ static void put_profile(const struct report *report, struct table *table, const 
 	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->events));
 }
 
-/* Begin a table with times of threads.  In a log without scheduling records they are estimates. */
+/*
+ * Begin a table with times of threads.  In a log without scheduling records, or where the kernel lost some, they are
+ * estimates.
+ */
 static void begin_times(const struct report *report, struct table *table, const char *title, const char *key,
 			const struct column *columns, int nr_labels)
 {
 	static struct column marked[TABLE_COLUMNS + 1]; /* the table uses it until its end */
-	bool is_estimate = !report->source->file.foreign && !report->has_records;
+	bool is_estimate = !report->source->file.foreign &&
+			   (!report->has_records || report->events.waits.states.nr_gaps > 0);
 
 	memset(marked, 0, sizeof(marked));
 	for (int i = 0; columns[i].title; i++) {

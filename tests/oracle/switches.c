@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that compute, sleep and wake each other: switches share|ping_pong|storm|moves|wait|flood.  Each thread prints its tid,
- * when it began and ended (CLOCK_REALTIME in ns), and its CPU time (CLOCK_THREAD_CPUTIME_ID in ns):
+ * Threads that compute, sleep and wake each other: switches share|ping_pong|storm|moves|wait|flood.  Each thread prints
+ * its tid, when it began and ended (CLOCK_REALTIME in ns), and its CPU time (CLOCK_THREAD_CPUTIME_ID in ns):
  *
  *	thread TID BEGIN END CPU
  *
  * share: one thread computes and one sleeps in turns, on one CPU.  ping_pong: two threads take turns on one CPU.
  * storm: 5,000 threads that live for a short time.  moves: a thread goes from CPU to CPU.  wait: as share, for a
- * recorder that comes later.  flood: two threads yield their CPU to each other until the file `enough` exists.
+ * recorder that comes later.  flood: two threads yield their CPU to each other until the file `enough` exists.  When
+ * the file `go` exists, they make the file `flooded` after switches that no buffer of the kernel has room for.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -26,6 +28,7 @@
 #define STORM 5000
 #define AT_ONCE 50
 #define MOVES 200
+#define FLOOD 100000
 
 static sem_t turn[2];
 
@@ -96,9 +99,16 @@ static void *move(void *argument)
 
 static void *flood(void *argument)
 {
-	while (access("enough", F_OK) != 0)
+	int nr_yields = 0;
+
+	while (access("enough", F_OK) != 0) {
+		nr_yields = access("go", F_OK) == 0 ? nr_yields + 1000 : 0;
+		/* Not by the function, whose calls would be recorded. */
 		for (int i = 0; i < 1000; i++)
-			sched_yield();
+			syscall(SYS_sched_yield);
+		if (nr_yields >= FLOOD)
+			close(open("flooded", O_CREAT | O_CLOEXEC, 0600));
+	}
 	return argument;
 }
 
