@@ -50,7 +50,7 @@ python3 "$top/tests/tool/aggregate.py" "$tool" log.trx account at-most >said 2>&
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" exit >account 2>err
 "$tool" locks log.trx >said
-grep -q 'counted and not recorded: how long and by whom' said || complain "locks tells nothing of the counts: $(cat said)"
+grep -q 'counted and not recorded: how long their locks were held, and by which threads' said || complain "locks tells nothing of the counts: $(cat said)"
 grep -A2 '^Lock Order' said | grep -q 'nothing' || complain "locks has a lock order: $(cat said)"
 nr_checks=$((nr_checks + 1))
 "$tool" check --strict log.trx >said || complain "check: $(cat said)"
