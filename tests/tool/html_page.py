@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import filters
 from browser import Browser
 
 CONTROL, SHIFT = 2, 8
@@ -430,12 +431,12 @@ def main(tool, scratch, *traces):
             check_steps_and_measure(page)
             check_help(page)
             take_pictures(page)
-        check_search(by_name["threadx"], ('event:*MUTEX*', 'thread:sensor and not event:*SEND',
+        check_search(by_name["threadx"], filters.FILTERS + ('event:*MUTEX*', 'thread:sensor and not event:*SEND',
                                           'object:samples and u32[12]<1', 'time>=20ms time<40ms or number=3',
                                           'event:*QUEUE_SEND (cpu=0)'))
-        check_search(by_name["whole"], ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
+        check_search(by_name["whole"], filters.FILTERS + ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
         if "mixture" in by_name:
-            check_search(by_name["mixture"], CALL_QUERIES)
+            check_search(by_name["mixture"], filters.FILTERS + CALL_QUERIES)
         check_odd(by_name["odd"])
         check_shared(by_name["shared"])
         check_narrow(by_name["lossy"])

@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 
+import filters
 import page_data
 
 TOOL = os.environ["TXTRACE"]
@@ -33,17 +34,6 @@ ISR = ("TX_TRACE_ISR_ENTER", "TX_TRACE_ISR_EXIT")
 INSERTED = ("TX_TRACE_THREAD_SUSPEND", "TX_TRACE_THREAD_RESUME")
 THREADS = ("owner", "writer", "thread")  # fields with the number of a thread; viewers get its name
 FILLER, MORE_DATA = "TX_TRACE_RUNNING", 65536 + 4096
-
-FILTERS = (  # of calls and of ThreadX's events
-    "event:*MUTEX*", "event:*mutex*", "thread:mix*", "thread:sensor and not event:*SEND", "not (cpu=0)", "cpu>=0 pid>0",
-    "object:samples and u32[12]<1", "object:busy_lock", "object:*holder*", "number=3 or time>=20ms time<40ms",
-    "event:*QUEUE_SEND (cpu=0)", "i32<0", "i64<0 and size=16", "priority>=0 size>=16", "data:queue", "zzz or TX_*TIMER*",
-    "data.mutex:queue_lock", "data.wait:begins", "data.wait:ends", "data.wait!=ends", "data.result:ENOENT",
-    "data.result!=0 not data.result:E*", "data.count>=1", "data.path:/dev/*", "data:nonexist", "data.owner:*holder*",
-    "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends", "data.ns>=3000000", "type<100 context!=0",
-    "address>0x1000", "data.fd=0x5",
-)
-
 
 def run(*command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **options)
@@ -157,7 +147,7 @@ class Log:
     def check_filters(self):
         """A filter takes the same events in all commands and exports.  html_page.py compares the search of the page."""
         found = {}
-        for query in FILTERS:
+        for query in filters.FILTERS:
             columns = ("--columns", "number,ns,event,data", "-f", query)
             hits = [json.loads(line) for line in
                     text_of("print", "--format", "jsonl", *columns, self.path).splitlines()]

@@ -8,7 +8,7 @@
  *	test	= FIELD OPERATOR VALUE | WORD
  *
  * A WORD alone finds more than in txtrace-filter(7): it may be in the name of the event or of the thread, or in the
- * data.  With * or ? it is a glob for these two names.  The search does not distinguish upper and lower case.
+ * data.  With * or ? it is a glob for these two names.  A WORD does not distinguish upper and lower case; a test does.
  */
 
 class QueryError extends Error {}
@@ -20,12 +20,12 @@ const TEST = new RegExp(`^(${[...TEXT_FIELDS, 'time', ...NUMBER_FIELDS].join('|'
 	'\\s*(!=|<=|>=|==|<|>|=|:)\\s*');
 const CALL_TEST = /^data\.([A-Za-z0-9_]+)\s*(!=|<=|>=|==|<|>|=|:)\s*/;
 
-function globToRegExp(glob) {
+function globToRegExp(glob, flags = 's') {
 	const text = glob.replace(/[.+^${}()|\\]/g, '\\$&').replace(/\*/g, '.*').replace(/\?/g, '.')
 		.replace(/\[!/g, '[^');
 
 	try {
-		return new RegExp(`^${text}$`, 'i');
+		return new RegExp(`^${text}$`, flags);
 	} catch {
 		throw new QueryError(`${glob} is not a pattern`);
 	}
@@ -136,7 +136,7 @@ class Query {
 	}
 	wordTest(word) {
 		const isGlob = /[*?]/.test(word);
-		const pattern = isGlob ? globToRegExp(word) : null;
+		const pattern = isGlob ? globToRegExp(word, 'is') : null;
 		const lower = word.toLowerCase();
 		const matches = name => isGlob ? pattern.test(name) : name.toLowerCase().includes(lower);
 		const ofTypes = this.ofTypes(matches), ofThreads = this.ofThreads(matches);
@@ -164,8 +164,6 @@ class Query {
 		const field = i => (trace.callFields(i) ?? []).find(({label}) => label === name);
 		let number = null;
 
-		if (name !== 'wait' && !trace.types.some(({fields}) => (fields ?? []).some(field => field.name === name)))
-			throw new QueryError('no call of this trace has such a field');
 		try {
 			number = value === '' ? null : value.startsWith('-') ? -BigInt(value.slice(1)) :
 				BigInt(/^0[0-7]+$/.test(value) ? `0o${value.slice(1)}` : value);
