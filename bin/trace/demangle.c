@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/demangle_rust.h"
 
 #define RUST_HASH 19 /* length of "::h" and 16 hex digits */
 
@@ -73,7 +74,7 @@ char *demangle(const char *symbol)
 	demangler *of_cxx = strncmp(bare, "_Z", 2) == 0 ? find_demangler() : NULL;
 	int status;
 
-	name = of_cxx ? of_cxx(bare, NULL, NULL, &status) : NULL;
+	name = of_cxx ? of_cxx(bare, NULL, NULL, &status) : demangle_rust(bare);
 	if (!name)
 		return bare;
 	free(bare);

@@ -22,5 +22,6 @@ int main(int argc, char **argv)
 		execl(argv[1], argv[1], (char *)NULL);
 		_exit(1);
 	}
+	usleep(300000); /* until the recorder has read the modules, or soon */
 	return wait(NULL) < 0;
 }
