@@ -76,6 +76,31 @@ static unsigned int find_thread(const struct source *source, const char *name,
 	return found;
 }
 
+/*
+ * Return the main thread of the first process, or 0.  Threads have their handles in the order in which they began.  *other
+ * becomes the main thread of another program that this process executed, or 0.
+ */
+static unsigned int find_main(const struct source *source, const char *name, unsigned int *other)
+{
+	const struct txtrace_object *found = NULL;
+
+	*other = 0;
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i];
+
+		if (object->type == OBJECT_THREAD && is_main(object, name) && (!found || object->handle < found->handle))
+			found = object;
+	}
+	for (size_t i = 0; found && i < source->nr_objects && *other == 0; i++) {
+		const struct txtrace_object *object = &source->objects[i];
+
+		if (object->type == OBJECT_THREAD && is_main(object, name) && object->pid == found->pid &&
+		    object->handle != found->handle)
+			*other = object->handle;
+	}
+	return found ? found->handle : 0;
+}
+
 /* Find the thread to explain.  If no thread or several threads match, print a message and return false. */
 static bool choose_thread(struct chooser *chooser, const char *name)
 {
@@ -83,7 +108,7 @@ static bool choose_thread(struct chooser *chooser, const char *name)
 	unsigned int other, found = find_thread(source, name, is_thread, &other);
 
 	if (found == 0)
-		found = find_thread(source, name, is_main, &other);
+		found = find_main(source, name, &other);
 	if (other != 0)
 		message("%s: several threads are named %s; give the handle, %08x or %08x",
 			source->path, name, found, other);

@@ -48,6 +48,8 @@ judge calls
 judge fork_tree --inherit
 judge family --inherit
 judge deaths --inherit
+nr_checks=$((nr_checks + 1))
+"$tool" why deaths.trx main >said 2>&1 && grep -q '^deaths ' said || complain "why does not find main: $(cat said)"
 judge shared --inherit --size 256K
 # Which events are lost is chance, so this is done several times.
 for size in 16K 64K 64K; do
