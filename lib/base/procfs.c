@@ -363,7 +363,7 @@ struct lines {
 	int fd;
 	ssize_t used, got;
 	char text[4096];
-	char line[256];
+	char line[512];
 };
 
 static bool next_line(struct lines *lines)
@@ -389,6 +389,16 @@ static bool next_line(struct lines *lines)
 	return true;
 }
 
+/* Return the field of a line of /proc/<pid>/maps with this number, counted from 0, or NULL. */
+static const char *field_of(const char *line, int number)
+{
+	for (; line && number > 0; number--) {
+		line = strchr(line, ' ');
+		line = line ? line + 1 : NULL;
+	}
+	return line;
+}
+
 /*
  * Return true if this line of /proc/<pid>/maps is for a System V segment, and set its id.  The
  * fields of the line are: address perms offset dev inode name.  For a System V segment the kernel
@@ -396,18 +406,27 @@ static bool next_line(struct lines *lines)
  */
 static bool segment_of(const char *line, uint32_t *id)
 {
-	const char *at = line;
+	const char *at = strstr(line, " /SYSV") ? field_of(line, 4) : NULL;
 
-	if (!strstr(line, " /SYSV"))
+	if (!at)
 		return false;
-	for (int field = 0; field < 4; field++) {
-		at = strchr(at, ' ');
-		if (!at)
-			return false;
-		at++;
-	}
 	*id = (uint32_t)number_at(at);
 	return true;
+}
+
+/*
+ * Return the name of the file without its directory, if this line is for a shared mapping without any rights of a file
+ * whose name begins with prefix.  Otherwise return NULL.
+ */
+static const char *file_of(const char *line, const char *prefix)
+{
+	const char *perms = field_of(line, 1);
+	const char *name = strrchr(line, '/');
+
+	if (!perms || strncmp(perms, "---s ", 5) != 0 || !name ||
+	    strncmp(name + 1, prefix, strlen(prefix)) != 0)
+		return NULL;
+	return name + 1;
 }
 
 /* Close the file.  Return false if the mappings could not be read. */
@@ -444,6 +463,26 @@ bool px_procfs_has_segment(uint32_t pid, uint32_t id)
 	has |= !close_maps(&lines);
 	errno = saved_errno;
 	return has;
+}
+
+bool px_procfs_file(uint32_t pid, const char *prefix, char *name, size_t size, uint64_t *inode)
+{
+	int saved_errno = errno;
+	struct lines lines = {.fd = open_maps(pid)};
+	bool found = false;
+
+	while (lines.fd >= 0 && !found && next_line(&lines)) {
+		const char *file = file_of(lines.line, prefix);
+
+		if (!file || strlen(file) >= size || strchr(file, ' ')) /* deleted files have a space */
+			continue;
+		strcpy(name, file);
+		*inode = number_at(field_of(lines.line, 4));
+		found = true;
+	}
+	close_maps(&lines);
+	errno = saved_errno;
+	return found;
 }
 
 bool px_procfs_maps(uint32_t pid, const char *name)

@@ -107,6 +107,13 @@ bool px_procfs_is_same(uint32_t pid, uint64_t start);
  */
 int px_procfs_segments(uint32_t pid, uint32_t id[], int max);
 
+/*
+ * Find a file whose name begins with prefix and that the process has mapped as shared memory without any rights
+ * (PROT_NONE).  Store its name, without the directory, and its inode number.  Return false if there is none, if the
+ * file is deleted, if the name needs more than size bytes, or if this process cannot read the mappings.
+ */
+bool px_procfs_file(uint32_t pid, const char *prefix, char *name, size_t size, uint64_t *inode);
+
 /* Return true if the process has attached this segment, or if its mappings cannot be read. */
 bool px_procfs_has_segment(uint32_t pid, uint32_t id);
 

@@ -106,7 +106,7 @@ int px_shm_map(int fd, struct px_mapping *mapping)
 }
 
 /* A file beyond the file size limit makes the kernel send SIGXFSZ. */
-static bool is_beyond_limit(size_t size)
+bool px_shm_is_beyond_limit(size_t size)
 {
 	struct rlimit limit;
 
@@ -119,7 +119,7 @@ int px_shm_allocate(int fd, size_t size)
 	sigset_t all, before;
 	int error;
 
-	if (is_beyond_limit(size))
+	if (px_shm_is_beyond_limit(size))
 		return ENOMEM;
 
 	/*
@@ -148,7 +148,7 @@ static int make(const char *path)
 
 static int extend(int fd, size_t size)
 {
-	if (is_beyond_limit(size))
+	if (px_shm_is_beyond_limit(size))
 		return ENOMEM;
 	return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
 }
@@ -172,6 +172,24 @@ static int create(const char *name, size_t size, size_t first, struct px_mapping
 	close(fd);
 	if (error)
 		unlink(path);
+	return error;
+}
+
+int px_shm_make(const char *name, size_t size, int *fd)
+{
+	char path[PX_SHM_PATH_MAX];
+	int error = path_of(name, path);
+
+	if (error)
+		return error;
+	*fd = make(path);
+	if (*fd < 0)
+		return errno == ENOSPC ? ENOMEM : errno;
+	error = extend(*fd, size);
+	if (error) {
+		close(*fd);
+		unlink(path);
+	}
 	return error;
 }
 

@@ -45,6 +45,18 @@ int px_shm_create(const char *name, size_t size, struct px_mapping *mapping);
 int px_shm_create_partly(const char *name, size_t size, size_t first, struct px_mapping *mapping);
 
 /*
+ * Create a file of zeros without allocating its space, and do not map it.  Return 0, EEXIST, ENOMEM or another error.
+ * The caller closes the descriptor.
+ */
+int px_shm_make(const char *name, size_t size, int *fd);
+
+/*
+ * Return true if a file of this size is beyond the file size limit of this process, so that a write to it can raise
+ * SIGXFSZ.
+ */
+bool px_shm_is_beyond_limit(size_t size);
+
+/*
  * Map an existing segment of any size.  populates: map all its pages now, as px_shm_map() does.  Return 0, ENOENT,
  * EACCES (wrong owner, mode or type) or ENOMEM.
  */

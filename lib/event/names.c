@@ -65,14 +65,21 @@ static unsigned int find_predefined(const struct key *key)
 	return PX_EVENT_NONE;
 }
 
+static uint32_t hash_of(const char *text, size_t length)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	return hash;
+}
+
 /* Fill in the key of a name.  Return false if the name is too long. */
 static bool make_key(struct key *key, const char *name)
 {
 	key->name = name;
 	key->size = strnlen(name, PX_NAME_MAX + 1) + 1;
-	key->hash = 2166136261u; /* FNV-1a */
-	for (size_t i = 0; i < key->size - 1; i++)
-		key->hash = (key->hash ^ (unsigned char)name[i]) * 16777619u;
+	key->hash = hash_of(name, key->size - 1);
 	return key->size <= PX_NAME_MAX + 1;
 }
 
@@ -247,4 +254,26 @@ int px_names_get(const struct px_names *names, unsigned int id, char text[PX_NAM
 	memcpy(text, entry->text, length);
 	text[length] = '\0';
 	return 0;
+}
+
+static bool is_whole(const struct px_name_entry *entry)
+{
+	size_t length = strnlen(entry->text, sizeof(entry->text));
+
+	return (entry->word & STATE_MASK) == READY && length <= PX_NAME_MAX &&
+	       entry->hash == hash_of(entry->text, length);
+}
+
+void px_names_settle_copy(struct px_names *copy)
+{
+	bool is_last = true;
+
+	for (unsigned int i = NR_ENTRIES; i-- > 0;) {
+		struct px_name_entry *entry = &copy->entry[i];
+
+		if (is_whole(entry))
+			is_last = false;
+		else
+			*entry = (struct px_name_entry){.word = is_last ? FREE : DEAD};
+	}
 }

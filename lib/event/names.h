@@ -77,4 +77,10 @@ int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_pro
  */
 int px_names_get(const struct px_names *names, unsigned int id, char text[PX_NAME_MAX + 1]);
 
+/*
+ * Make a copy of a table usable that was made while threads opened names in the original.  An entry that is not whole
+ * becomes DEAD, or FREE if no whole entry follows.  No other thread may use the copy yet.
+ */
+void px_names_settle_copy(struct px_names *copy);
+
 #endif

@@ -2,9 +2,12 @@
 #include "registry/registry_of.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/procfs.h"
 #include "base/sysv.h"
+#include "registry/names_file.h"
 
 int px_registry_of_open(struct px_registry_of *registry, uid_t owner)
 {
@@ -62,6 +65,24 @@ int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t 
 	return registry->is_remote ?
 		       px_registry_remote_read_segment(&registry->remote, index, offset, to, size) :
 		       px_registry_read_segment(index, slot, offset, to, size);
+}
+
+int px_registry_of_open_names(const struct px_registry_of *registry, uint32_t pid, int *fd)
+{
+	char name[PX_SHM_NAME_MAX];
+	struct stat status;
+	uint64_t inode;
+	int error;
+
+	if (!px_procfs_file(pid, PX_NAMES_FILE_PREFIX, name, sizeof(name), &inode))
+		return ENOENT;
+	error = registry->is_remote ? px_registry_remote_open(&registry->remote, name, fd) :
+				      px_shm_open(name, fd);
+	if (!error && (fstat(*fd, &status) != 0 || status.st_ino != inode)) {
+		close(*fd); /* the process has a file of another directory */
+		error = ENOENT;
+	}
+	return error;
 }
 
 int px_registry_of_make_segment(const struct px_registry_of *registry, uint32_t index,

@@ -40,6 +40,12 @@ int px_registry_of_read_segment(const struct px_registry_of *registry, uint32_t 
 				size_t size);
 
 /*
+ * Open the file of the private name table that the process uses (names_file.h).  The caller closes the descriptor.
+ * Return 0, ENOENT or an error of open().
+ */
+int px_registry_of_open_names(const struct px_registry_of *registry, uint32_t pid, int *fd);
+
+/*
  * Create the segment of a new stream for this slot.  If it is a System V segment, store its number in slot->segment.
  * Return 0 or an error of px_shm_create() or px_sysv_create().
  */

@@ -342,6 +342,12 @@ int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index
 	return ENOMEM;
 }
 
+int px_registry_remote_open(const struct px_registry_remote *remote, const char *name, int *fd)
+{
+	*fd = open_below(remote->directory, name, O_RDWR);
+	return *fd < 0 ? refusal(errno) : 0;
+}
+
 /* Remove the file of a stream's segment, if there is one. */
 static void unlink_segment(const struct px_registry_remote *remote, uint32_t index,
 			   uint32_t generation)

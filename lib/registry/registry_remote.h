@@ -69,6 +69,9 @@ int px_registry_remote_publish(struct px_registry_remote *remote, uint32_t index
 int px_registry_remote_read_segment(const struct px_registry_remote *remote, uint32_t index,
 				    size_t offset, void *to, size_t size);
 
+/* Open another file in the directory of the registry.  Return 0 or an error of open(). */
+int px_registry_remote_open(const struct px_registry_remote *remote, const char *name, int *fd);
+
 /*
  * Free the slot of a stream of this process at its end.  If the lock is not available soon, do this without the lock,
  * because only this stream uses the slot.

@@ -66,7 +66,12 @@ static bool give_to(int id, uid_t owner)
 	return shmctl(id, IPC_SET, &status) == 0;
 }
 
-int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
+bool px_shared_names_is_private(uint32_t number)
+{
+	return (number & PRIVATE) != 0;
+}
+
+int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref)
 {
 	int id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	void *memory;
@@ -85,8 +90,41 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 		return EPERM;
 	}
 	ref->shared_names = memory;
-	px_store_release(&ref->shared_names->magic, SHARED_NAMES_MAGIC);
 	return 0;
+}
+
+int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
+{
+	int error = px_shared_names_prepare(owner, ref);
+
+	if (!error)
+		px_store_release(&ref->shared_names->magic, SHARED_NAMES_MAGIC);
+	return error;
+}
+
+/* Leave out types without a name: their thread opens the name again, and may get another id. */
+static void mask_opened(struct px_shared_names *shared_names, struct px_eventset *opened)
+{
+	char text[PX_NAME_MAX + 1];
+
+	for (unsigned int id = PX_EVENT_USER_FIRST; id < PX_EVENT_IDS; id++)
+		if (px_eventset_has(opened, id) &&
+		    px_names_get(&shared_names->names, id, text) != 0)
+			opened->bits[id / 64] &= ~(UINT64_C(1) << id % 64);
+}
+
+void px_shared_names_complete(struct px_shared_names *shared_names)
+{
+	px_names_settle_copy(&shared_names->names);
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
+		struct px_shared_names_member *member = &shared_names->member[i];
+
+		if (member->word == 0 || member->word == TAKEN)
+			*member = (struct px_shared_names_member){0};
+		else
+			mask_opened(shared_names, &member->opened);
+	}
+	px_store_release(&shared_names->magic, SHARED_NAMES_MAGIC);
 }
 
 /*
@@ -107,6 +145,7 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 {
 	int saved_errno = errno;
 	int error = EACCES;
+	uint64_t magic;
 	void *memory;
 
 	if (number == 0 || (number & PRIVATE))
@@ -129,10 +168,11 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 		return error;
 	ref->shared_names = memory;
 	ref->number = number;
-	if (px_load_acquire(&ref->shared_names->magic) == SHARED_NAMES_MAGIC)
+	magic = px_load_acquire(&ref->shared_names->magic);
+	if (magic == SHARED_NAMES_MAGIC)
 		return 0;
 	px_shared_names_detach(ref);
-	return EACCES;
+	return magic == 0 ? EAGAIN : EACCES;
 }
 
 void px_shared_names_detach(struct px_shared_names_ref *ref)

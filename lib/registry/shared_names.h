@@ -7,13 +7,17 @@
  * The table also records which process opened which names.  The names that a process has opened since its last exec
  * count against its limit.  A controller that creates a stream for the process lists these names (CREATE-7).
  *
- * The memory is a System V segment.  The process that creates the segment attaches it, and at once marks it for
- * removal.  While any process has the segment attached, Linux lets other processes attach it too.  So the kernel counts
- * the processes that use the segment.  A child made by fork() has it attached too.  When the last of these processes
- * has ended, for any reason, the kernel removes the segment.  A controller finds the number of the segment in the
- * target's /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it mapped.  If no
- * such segment can be created, a process creates a private table.  A private table is only for that process and its
- * children made by fork().  No other process can attach it, or confuse it with another segment.
+ * A process that no other process traces needs no such table.  It has a private table: memory that it shares only with
+ * its children made by fork().  Other processes find the names in a file (names_file.h).  The first controller that
+ * traces one of these processes makes a shared table with the same names.  Each of these processes then moves to that
+ * table before it opens another name, or when it attaches a stream.
+ *
+ * The memory of a shared table is a System V segment.  The process that creates the segment attaches it, and at once
+ * marks it for removal.  While any process has the segment attached, Linux lets other processes attach it too.  So the
+ * kernel counts the processes that use the segment.  A child made by fork() has it attached too.  When the last of
+ * these processes has ended, for any reason, the kernel removes the segment.  A controller finds the number of the
+ * segment in the target's /proc/<pid>/maps.  Unlike a file, the segment cannot be truncated while processes have it
+ * mapped.  If no such segment can be created, other processes cannot trace a process that has opened names.
  *
  * The word of an entry identifies the process of the entry.  Any process may make an entry for any process that shares
  * the table:
@@ -47,8 +51,13 @@ struct px_shared_names_member {
 };
 
 struct px_shared_names {
-	uint64_t magic;
-	uint64_t reserved[7];
+	uint64_t magic; /* not 0: the table is shared, and complete */
+	/* Identifies a private table with a file, and the shared table that was made from it; 0: there is no file. */
+	uint64_t key;
+	uint32_t founder; /* pid of the process that made the private table */
+	uint32_t pid_namespace;
+	uint32_t moved_to; /* in a private table: number of the shared table that replaces it; 0: none */
+	uint32_t reserved[9];
 	struct px_names names;
 	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS];
 	uint64_t unused[7]; /* makes the size unusual, so that no other segment has the same size by chance */
@@ -71,6 +80,17 @@ struct px_shared_names_ref {
 int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 
 /*
+ * Create a table as px_shared_names_make() does, but let no process attach it before px_shared_names_complete().
+ */
+int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref);
+
+/*
+ * The memory of a prepared table has a copy of another table: of its names and its entries.  Remove what is not whole,
+ * and let other processes attach the table.
+ */
+void px_shared_names_complete(struct px_shared_names *shared_names);
+
+/*
  * Return true if at least half of the System V segments that the system allows are in use.  Then a process that no
  * other process traces does not create another segment, because other programs need segments too.
  */
@@ -79,9 +99,12 @@ bool px_shared_names_are_scarce(void);
 /* Create a table only for this process and its children made by fork().  Return 0 or ENOMEM. */
 int px_shared_names_make_private(struct px_shared_names_ref *ref);
 
+/* Return true if this is the number of a private table. */
+bool px_shared_names_is_private(uint32_t number);
+
 /*
  * Attach the table with this number.  The segment must be a table, belong to this user, be created by this user or
- * root, and give other users no access.  Return 0, EACCES, ENOENT or ENOMEM.
+ * root, and give other users no access.  Return 0, EACCES, ENOENT, ENOMEM, or EAGAIN if the table is not complete yet.
  */
 int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_ref *ref);
 

@@ -12,6 +12,7 @@
 #include "base/membarrier.h"
 #include "base/procfs.h"
 #include "registry/inherit.h"
+#include "registry/names_file.h"
 #include "registry/registry_of.h"
 #include "registry/target.h"
 #include "ring/cpuring.h"
@@ -191,6 +192,7 @@ static uint32_t names_of_other_streams(const struct request *request)
 		struct px_registry_slot slot;
 
 		if (px_registry_of_read(&request->registrar, i, &slot) && slot.shared_names != 0 &&
+		    !px_shared_names_is_private(slot.shared_names) &&
 		    (px_process_id_is(&slot.target, &request->target.id) ||
 		     inherits(request, i, &slot)))
 			return slot.shared_names;
@@ -206,9 +208,10 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 {
 	uint32_t number, others;
 	bool has_entered;
+	int error, fd;
 
 	if (request->is_self) { /* only an inherited stream has other users of the table */
-		int error = px_process_choose_shared_names(request->attr->inherited != 0, &number);
+		error = px_process_choose_shared_names(request->attr->inherited != 0, &number);
 
 		stream->shared_names.shared_names =
 			px_types_shared_names(&stream->shared_names.number);
@@ -217,6 +220,14 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 	others = names_of_other_streams(request); /* look here first: see px_process_share_names() */
 	if (!px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered))
 		return px_target_refusal(&request->target.id);
+	/* The target has been private, so its table is the one that was made from its file. */
+	if (px_registry_of_open_names(&request->registrar, request->target.id.pid, &fd) == 0) {
+		error = px_names_file_move(fd, request->target.uid, has_entered ? number : others,
+					   &stream->shared_names);
+		close(fd);
+		if (error != EACCES)
+			return error;
+	}
 	if (others != 0 && !has_entered)
 		number = others;
 	if (number != 0 &&

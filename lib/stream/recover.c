@@ -16,6 +16,7 @@
 #include "log/checkpoint.h"
 #include "log/settle.h"
 #include "registry/registry_of.h"
+#include "registry/names_file.h"
 #include "registry/shared_names.h"
 #include "stream/flush.h"
 #include "stream/stream.h"
@@ -447,6 +448,18 @@ static void recover_each(const char *name, void *argument)
 		recover_by_path(name, &file, totals);
 }
 
+/* Remove what killed processes have left of their names. */
+static void sweep_names(void)
+{
+	int fd;
+
+	px_shared_names_sweep();
+	if (!px_registry_get() || px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS) != 0)
+		return;
+	px_names_file_sweep();
+	px_registry_unlock(fd);
+}
+
 /*
  * Skip the logs of this process, because they are in use.  begin() has already recovered the logs that this process
  * wrote before an exec.
@@ -456,7 +469,7 @@ void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 	struct px_process_id self = px_process_id();
 	struct totals totals = {.self = &self};
 
-	px_shared_names_sweep();
+	sweep_names();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 	*nr_recovered = totals.nr_recovered;
@@ -468,7 +481,7 @@ void px_recover_for_create(void)
 	struct px_process_id self = px_process_id();
 	struct totals totals = {.self = &self, .leaves_forked = true};
 
-	px_shared_names_sweep();
+	sweep_names();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 }

@@ -437,20 +437,27 @@ void px_stream_prepare_wait(const struct px_stream *stream, enum px_waiting what
 
 /* Event types. */
 
+/* A process that traces itself may move from its private table to a shared one. */
+static struct px_shared_names *names_of(const struct px_stream *stream)
+{
+	uint32_t number;
+
+	return stream->is_self ? px_types_shared_names(&number) : stream->shared_names.shared_names;
+}
+
 /* Return the entry of the target in its shared name table, or NULL if there are too many processes. */
 static struct px_shared_names_member *member_of_target(const struct px_stream *stream)
 {
 	uint64_t word = px_procfs_word(stream->target.pid, stream->target.start);
 
-	return word ? px_shared_names_enter(stream->shared_names.shared_names, word) : NULL;
+	return word ? px_shared_names_enter(names_of(stream), word) : NULL;
 }
 
 /* Return the next entry, from number *i on, of a process that inherited the stream. */
 static struct px_shared_names_member *next_member(const struct px_stream *stream, int *i)
 {
 	while (*i < PX_SHARED_NAMES_MEMBERS) {
-		struct px_shared_names_member *member =
-			&stream->shared_names.shared_names->member[(*i)++];
+		struct px_shared_names_member *member = &names_of(stream)->member[(*i)++];
 		uint64_t word = px_load_acquire(&member->word);
 
 		if (word && px_inherit_has_member(&stream->view, word))
@@ -478,7 +485,7 @@ void px_stream_list_types(const struct px_stream *stream)
 		add_opened(&opened, member);
 	for (int i = 0; (member = next_member(stream, &i));)
 		add_opened(&opened, member);
-	px_types_list(stream->shared_names.shared_names, &opened, &stream->view);
+	px_types_list(names_of(stream), &opened, &stream->view);
 }
 
 /*
@@ -545,12 +552,11 @@ int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int
 	if (stream->is_self)
 		error = px_process_open_type(name, id);
 	else
-		error = px_types_open_for(stream->shared_names.shared_names,
-					  member_of_target(stream), name, id);
+		error = px_types_open_for(names_of(stream), member_of_target(stream), name, id);
 	if (error || *id < PX_EVENT_USER_FIRST)
 		return error;
 	grant_to_members(stream, *id);
-	if (px_names_get(&stream->shared_names.shared_names->names, *id, text) == 0)
+	if (px_names_get(&names_of(stream)->names, *id, text) == 0)
 		px_view_add_type(&stream->view, *id, text);
 	return 0;
 }

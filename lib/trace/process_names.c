@@ -2,18 +2,64 @@
 /* The shared name table of this process, and its event types. */
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "registry/names_file.h"
 #include "trace/inside.h"
 #include "trace/process_private.h"
 #include "trace/types.h"
 
+/* The process makes the table while it holds a lock, but a signal handler or a child may need it at once. */
+#define COMPLETE_ATTEMPTS 100
+#define COMPLETE_NAP_NS 1000000
+
+/*
+ * Make this the shared name table of this process, in place of a private one.  If the process already has a shared one,
+ * detach the new one.  Return false if the names of this process are not in the table.
+ */
+static bool move_to(struct px_shared_names_ref *ref)
+{
+	int error;
+
+	px_shared_names_keep(ref); /* first, because another thread may fork at any time */
+	error = px_types_move(ref);
+	if (error)
+		px_shared_names_detach(ref);
+	else
+		px_process_enter_shared_names();
+	return error == 0 || error == EEXIST;
+}
+
+/*
+ * Move to the shared table with this number.  A controller may still be filling it.  Return false if it does not
+ * exist.
+ */
+static bool follow(uint32_t number)
+{
+	const struct timespec nap = {0, COMPLETE_NAP_NS};
+	struct px_shared_names_ref ref;
+	int error = EAGAIN;
+
+	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++) {
+		error = px_shared_names_attach(number, geteuid(), &ref);
+		if (error == EAGAIN)
+			nanosleep(&nap, NULL);
+	}
+	return error == 0 && move_to(&ref);
+}
+
 void px_process_enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
+	int saved_errno = errno;
+	uint32_t moved_to;
 
-	px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
+	moved_to = px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
+	if (moved_to != 0)
+		follow(moved_to); /* it enters this process there */
+	errno = saved_errno;
 }
 
 /*
@@ -42,7 +88,11 @@ int px_process_share_names(uint32_t index, const struct px_registry_slot *slot)
 	uint32_t own;
 	int error;
 
-	if (!px_types_shared_names(&own) && slot->shared_names != 0) {
+	/* This process has made the stream for itself.  It may have moved to a shared table meanwhile. */
+	if (px_types_had(slot->shared_names))
+		return 0;
+	if ((!px_types_shared_names(&own) || px_shared_names_is_private(own)) &&
+	    slot->shared_names != 0) {
 		PX_TESTPOINT("process.family.found");
 		error = px_shared_names_attach(slot->shared_names, geteuid(), &ref);
 		if (error)
@@ -52,7 +102,10 @@ int px_process_share_names(uint32_t index, const struct px_registry_slot *slot)
 			px_shared_names_detach(&ref);
 			return ENOENT;
 		}
-		use_shared_names(&ref);
+		if (!px_types_shared_names(&own))
+			use_shared_names(&ref);
+		else if (!move_to(&ref))
+			return EACCES;
 	}
 	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
 }
@@ -68,7 +121,8 @@ static bool find_shared_names(uint32_t *number)
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_registry_slot slot;
 
-		if (!px_process_traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0)
+		if (!px_process_traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0 ||
+		    px_shared_names_is_private(slot.shared_names))
 			continue;
 		*number = slot.shared_names;
 		return true;
@@ -76,20 +130,53 @@ static bool find_shared_names(uint32_t *number)
 	return false;
 }
 
+/* Make a private table, with a file if a controller may look for it. */
+static int make_private(struct px_shared_names_ref *ref)
+{
+	int error = px_shared_names_make_private(ref);
+
+	if (error || !px_registry_get() || px_names_file_make(ref->shared_names) == 0)
+		return error;
+	/* Without a file, controllers find only a shared table. */
+	if (!px_shared_names_are_scarce()) {
+		px_shared_names_detach(ref);
+		if (px_shared_names_make(geteuid(), ref) != 0)
+			return px_shared_names_make_private(ref);
+	}
+	return 0;
+}
+
+/* Make a shared table with the names of the private one, and move there. */
+static bool make_shared(void)
+{
+	struct px_shared_names_ref ref;
+	uint32_t number;
+	struct px_shared_names *names = px_types_shared_names(&number);
+	int error = EAGAIN;
+
+	if (!px_shared_names_is_private(number))
+		return true;
+	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++)
+		error = px_names_file_move_own(names, &ref);
+	return !error && move_to(&ref);
+}
+
 int px_process_choose_shared_names(bool is_shared, uint32_t *number)
 {
 	struct px_shared_names_ref ref;
-	int error = ENOMEM;
+	int error = 0;
 
 	px_process_refresh(px_frame_here()); /* it may attach to a stream, and so find the table */
-	if (px_types_shared_names(number))
+	if (px_types_shared_names(number)) {
+		if (is_shared)
+			make_shared(); /* without it, only children by fork() are traced */
+		px_types_shared_names(number);
 		return 0;
+	}
 	if (!px_registry_get() || !find_shared_names(number) ||
 	    px_shared_names_attach(*number, geteuid(), &ref) != 0) {
-		if (is_shared || !px_shared_names_are_scarce())
-			error = px_shared_names_make(geteuid(), &ref);
-		if (error)
-			error = px_shared_names_make_private(&ref);
+		if (!is_shared || px_shared_names_make(geteuid(), &ref) != 0)
+			error = make_private(&ref);
 		if (error)
 			return error;
 	}
@@ -124,7 +211,8 @@ int px_process_open_type(const char *name, unsigned int *id)
 	int saved_errno = errno;
 	struct px_process_id us;
 	struct px_running call;
-	uint32_t first;
+	uint32_t first, moved_to;
+	bool stays = false;
 	int error;
 
 	error = need_shared_names();
@@ -132,7 +220,11 @@ int px_process_open_type(const char *name, unsigned int *id)
 		return error;
 	px_process_ensure();
 	us = px_process_id();
-	error = px_types_open(name, px_procfs_word(us.pid, us.start), id, &first);
+	while ((error = px_types_open(name, px_procfs_word(us.pid, us.start), stays, id, &first,
+				      &moved_to)) == ESTALE)
+		/* The shared table may have ended with its last process; then the private one is still right. */
+		stays = moved_to != 0 ? !follow(moved_to) :
+					px_shared_names_are_scarce() || !make_shared();
 	/*
 	 * At the same time a controller may create a stream.  The controller lists the opened types
 	 * after that.  So look for new streams after the type is open.
@@ -167,4 +259,11 @@ void px_process_take_granted(void)
 		px_types_accept(id); /* last, so that a signal handler finds the type registered */
 	}
 	px_inside_leave(call);
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+	const struct px_process_id us = px_process_id();
+
+	px_types_leave(px_procfs_word(us.pid, us.start));
 }

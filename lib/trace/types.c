@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "registry/names_file.h"
 
 struct px_eventset px_types_opened = {
 	.bits = {[PX_EVENT_UNNAMED / 64] = UINT64_C(1) << PX_EVENT_UNNAMED % 64}};
@@ -26,6 +27,10 @@ static struct px_eventset listed;
  */
 static struct px_shared_names *own_shared_names;
 static uint32_t own_number;
+
+/* The private table of this process, or NULL, and its number. */
+static struct px_shared_names *private_names;
+static uint32_t private_number;
 
 /*
  * A thread holds this mutex while it opens a type.  It takes no other lock while it holds the
@@ -55,7 +60,48 @@ bool px_types_use(const struct px_shared_names_ref *ref)
 	px_compare_exchange(&own_number, none, ref->number);
 	if (px_read_once(&own_number) != ref->number)
 		return false;
+	if (px_shared_names_is_private(ref->number)) { /* then the caller holds a lock (process.h) */
+		px_write_once(&private_number, ref->number);
+		px_write_once(&private_names, ref->shared_names);
+	}
 	return px_compare_exchange(&own_shared_names, NULL, ref->shared_names);
+}
+
+bool px_types_had(uint32_t number)
+{
+	return number != 0 && number == px_read_once(&private_number);
+}
+
+/* Return true if the table has the name of each type that this process has opened. */
+static bool has_all_names(const struct px_shared_names *shared_names)
+{
+	const struct px_shared_names *own = px_load_acquire(&own_shared_names);
+	uint32_t nr = px_load_acquire(&nr_opened);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		char name[PX_NAME_MAX + 1], other[PX_NAME_MAX + 1];
+
+		if (px_names_get(&own->names, opened_order[i], name) != 0 ||
+		    px_names_get(&shared_names->names, opened_order[i], other) != 0 ||
+		    strcmp(name, other) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* A thread that stores the number may be interrupted here.  Then another one with the same number stores the table. */
+int px_types_move(const struct px_shared_names_ref *ref)
+{
+	struct px_shared_names *from = px_read_once(&private_names);
+
+	if (!from || !has_all_names(ref->shared_names))
+		return EACCES;
+	px_compare_exchange(&own_number, private_number, ref->number);
+	if (px_read_once(&own_number) != ref->number)
+		return EACCES;
+	PX_TESTPOINT("types.move.number");
+	px_exchange(&from->moved_to, ref->number);
+	return px_compare_exchange(&own_shared_names, from, ref->shared_names) ? 0 : EEXIST;
 }
 
 static void add_to(struct px_eventset *set, unsigned int id)
@@ -90,8 +136,9 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-void px_types_enter(uint64_t word, uint64_t incarnation)
+uint32_t px_types_enter(uint64_t word, uint64_t incarnation)
 {
+	uint32_t moved_to = 0;
 	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	struct px_shared_names_member *member = shared_names ?
 							px_shared_names_enter(shared_names, word) :
@@ -101,6 +148,17 @@ void px_types_enter(uint64_t word, uint64_t incarnation)
 		px_fetch_or(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
 	if (member)
 		px_write_once(&member->incarnation, incarnation);
+	if (member && shared_names == px_read_once(&private_names))
+		px_names_file_store(shared_names, PX_EVENT_NONE, member, &moved_to);
+	return moved_to;
+}
+
+void px_types_leave(uint64_t word)
+{
+	const struct px_shared_names *names = px_read_once(&private_names);
+
+	if (names)
+		px_names_file_leave(names, word);
 }
 
 void px_types_forget(uint64_t word)
@@ -153,8 +211,21 @@ static void list_granted(const struct px_shared_names_member *member)
 	}
 }
 
-static void open_locked(struct px_shared_names *shared_names, struct px_shared_names_member *member,
-			const char *name, unsigned int *id)
+/*
+ * Store a new type where other processes find it.  Return false if the id is not valid, because another table has
+ * replaced this one, or has to.
+ */
+static bool publish(struct px_shared_names *shared_names, struct px_shared_names_member *member,
+		    unsigned int id, uint32_t *moved_to)
+{
+	if (member)
+		add_to(&member->opened, id);
+	return shared_names != px_read_once(&private_names) ||
+	       (px_names_file_store(shared_names, id, member, moved_to) == 0 && *moved_to == 0);
+}
+
+static int open_locked(struct px_shared_names *shared_names, struct px_shared_names_member *member,
+		       const char *name, bool stays, unsigned int *id, uint32_t *moved_to)
 {
 	struct px_names *names = &shared_names->names;
 
@@ -163,24 +234,27 @@ static void open_locked(struct px_shared_names *shared_names, struct px_shared_n
 	px_names_find(names, name, id);
 	if (*id != PX_EVENT_NONE &&
 	    (*id < PX_EVENT_USER_FIRST || px_eventset_has(&px_types_opened, *id)))
-		return;
+		return 0;
 	if (nr_opened >= PX_TYPES_MAX - 1 ||
 	    (*id == PX_EVENT_NONE &&
 	     px_names_open(names, name, (uint32_t)syscall(SYS_gettid), px_procfs_has, id) != 0)) {
 		*id = PX_EVENT_UNNAMED; /* EVOPEN-4: success */
-		return;
+		return 0;
 	}
+	PX_TESTPOINT("types.open.found");
+	if (!publish(shared_names, member, *id, moved_to) && !stays)
+		return ESTALE;
 	add_opened(*id);
-	if (member)
-		add_to(&member->opened, *id);
+	return 0;
 }
 
-int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first)
+int px_types_open(const char *name, uint64_t word, bool stays, unsigned int *id, uint32_t *first,
+		  uint32_t *moved_to)
 {
 	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	unsigned int found = PX_EVENT_NONE;
 	int saved_errno = errno;
-	int state;
+	int error, state;
 
 	if (strnlen(name, PX_NAME_MAX + 1) > PX_NAME_MAX)
 		return ENAMETOOLONG; /* also if there is no room for another type */
@@ -189,12 +263,14 @@ int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *f
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* opening may wait */
 	pthread_mutex_lock(&mutex);
 	*first = nr_opened;
-	open_locked(shared_names, px_shared_names_enter(shared_names, word), name, &found);
+	*moved_to = 0;
+	error = open_locked(shared_names, px_shared_names_enter(shared_names, word), name, stays,
+			    &found, moved_to);
 	pthread_mutex_unlock(&mutex);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	*id = found;
-	return 0;
+	return error;
 }
 
 /* Return the number of types in the set, plus one for the unnamed type. */

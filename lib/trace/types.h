@@ -28,7 +28,8 @@ extern struct px_eventset px_types_opened __attribute__((visibility("hidden")));
 
 /*
  * Get the shared name table of this process and its number.  Return NULL if there is no table.  A
- * process never changes its table.
+ * process never changes a shared table, but moves from a private table to the shared table that replaces it
+ * (px_types_move()).  The private table remains mapped.
  *
  * All functions of this file are async-signal-safe, except px_types_open() and px_types_open_for().
  */
@@ -40,11 +41,25 @@ struct px_shared_names *px_types_shared_names(uint32_t *number);
  */
 bool px_types_use(const struct px_shared_names_ref *ref);
 
+/* Return true if this is the number of the private table of this process, even if it has moved to a shared one. */
+bool px_types_had(uint32_t number);
+
+/*
+ * Make this shared table replace the private table of this process.  Return 0, EEXIST if another thread has attached
+ * the same table (then the caller still owns its mapping), or EACCES if the table has other names for ids of this
+ * process, or is not the only one.
+ */
+int px_types_move(const struct px_shared_names_ref *ref);
+
 /*
  * Enter this process in its table, with its incarnation and all opened types.  A child enters the
- * types of its parent too, because fork copies the set of opened types.
+ * types of its parent too, because fork copies the set of opened types.  Return the number of the shared table to which
+ * this process has to move, or 0.
  */
-void px_types_enter(uint64_t word, uint64_t incarnation);
+uint32_t px_types_enter(uint64_t word, uint64_t incarnation);
+
+/* This process exits: remove what no other process needs. */
+void px_types_leave(uint64_t word);
 
 /* After exec, remove the types from the table that the former program had opened (EXEC-2). */
 void px_types_forget(uint64_t word);
@@ -60,8 +75,13 @@ void px_types_accept(unsigned int id);
  * has PX_TYPES_MAX types, or the table is full, a new name gets the id of the unnamed user event (EVOPEN-4).  Set
  * *first to the number of the first new type in the order of types.  Return 0, ENOMEM if there is no table, or
  * ENAMETOOLONG if the name has more than PX_NAME_MAX bytes (EVOPEN-7).  Not a cancellation point.
+ *
+ * If the process has a private table, another table may replace it at the same time.  Then return ESTALE, and set
+ * *moved_to to the number of that table; 0: the process has to make a shared table, because other processes would not
+ * know the name.  The caller moves, and calls this function again.  stays: keep the name in the private table anyway.
  */
-int px_types_open(const char *name, uint64_t word, unsigned int *id, uint32_t *first);
+int px_types_open(const char *name, uint64_t word, bool stays, unsigned int *id, uint32_t *first,
+		  uint32_t *moved_to);
 
 /*
  * In a controller, open a type for the process with this entry in a table, as px_types_open() does

@@ -406,8 +406,8 @@ static void remove_directory(const char *directory)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/registry", directory);
-	unlink(path);
+	snprintf(path, sizeof(path), "rm -f %s/registry %s/names.*", directory, directory);
+	ck_assert_int_eq(system(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0); /* no stream was left there */
 }
 

@@ -16,9 +16,12 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "base/shm.h"
 #include "event/typelist.h"
+#include "registry/names_file.h"
 #include "registry/shared_names.h"
 #include "support/helper_process.h"
+#include "trace/types.h"
 
 static struct px_shared_names *shared_names;
 static struct px_typelist *list;
@@ -427,7 +430,8 @@ START_TEST(shared_names_that_is_none_is_refused)
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		fails(px_shared_names_attach((uint32_t)refused[i] + 1, geteuid(), &other), EACCES);
+		fails(px_shared_names_attach((uint32_t)refused[i] + 1, geteuid(), &other),
+		      i == 0 ? EAGAIN : EACCES);
 	fails(px_shared_names_attach(0, geteuid(), &other), ENOENT);
 	fails(px_shared_names_attach(INT32_MAX, geteuid(), &other), EACCES);
 	fails(px_shared_names_attach(UINT32_MAX, geteuid(), &other), ENOENT);
@@ -452,12 +456,14 @@ START_TEST(shared_names_of_a_process_is_found_among_its_other_segments)
 	ck_assert_uint_eq(number, 0);
 	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
 	px_helper_open(&target, "found");
+	ok(px_helper_create(&target, 0, 0, true)); /* until then the table is private */
 	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
 	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_ne(number, 0);
 	child = px_helper_make_by(&target, PX_BY_FORK);
 	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, number);
+	ok(px_helper_shutdown(&target, 0)); /* the next child inherits nothing */
 	child = px_helper_make_by(&target, PX_BY_SPAWN);
 	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, 0);
@@ -538,17 +544,17 @@ static void trick_few_segments(struct px_order *order)
 	order->a = !file || fprintf(file, "%d", (int)order->b) < 0 || fclose(file) != 0 ? EROFS : 0;
 }
 
-static void trick_get_segment(struct px_order *order)
+static void trick_count_segments(struct px_order *order)
 {
-	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+	struct shm_info used;
 
-	order->a = id < 0 ? errno : shmctl(id, IPC_RMID, NULL);
+	order->a = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&used) < 0 ? -1 : used.used_ids;
 }
 
 #define FEW 50
 
-/* EVOPEN-1: programs that no stream traces leave segments for all others, and for the names of traced programs. */
-START_TEST(shared_names_of_many_programs_leave_segments_for_others)
+/* EVOPEN-1 CREATE-7: programs that no stream traces use no segment, and any of them can be traced. */
+START_TEST(shared_names_of_many_programs_use_no_segments)
 {
 	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC), other;
 	int64_t error = px_helper_do(&first, "few-segments", FEW, 0, NULL).a;
@@ -563,47 +569,152 @@ START_TEST(shared_names_of_many_programs_leave_segments_for_others)
 	for (int i = 0; i < FEW + 10; i++) {
 		other = px_helper_make_by(&first, PX_BY_SPAWN);
 		ck_assert_uint_eq(px_helper_open(&other, "one of many"), id);
-		ck_assert_int_eq(px_helper_do(&other, "get-segment", 0, 0, NULL).a, 0);
+		if (i % 2) { /* these trace themselves */
+			ok(px_helper_create(&other, 0, 0, false));
+			ok(px_helper_start(&other, 0));
+		}
 	}
-	/* The first ones have a table that others can attach. */
-	ok(px_helper_create(&other, 0, first.pid, false));
-	ok(px_helper_start(&other, 0));
-	px_helper_trace(&first, id, 1);
-	ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), POSIX_TRACE_START);
-	ck_assert_uint_eq(px_helper_take(&other, 0, &number, NULL), id);
-	ck_assert_uint_eq(number, 1);
-	/* The last one traces itself. */
-	ok(px_helper_create(&other, 1, 0, false));
+	ck_assert_int_eq(px_helper_do(&first, "count-segments", 0, 0, NULL).a, 0);
+	ok(px_helper_create(&first, 0, other.pid, false));
+	ok(px_helper_start(&first, 0));
+	ok(px_helper_create(&other, 1, first.pid, false));
 	ok(px_helper_start(&other, 1));
-	px_helper_trace(&other, id, 2);
+	px_helper_trace(&other, id, 1);
+	px_helper_trace(&first, id, 2);
+	ck_assert_uint_eq(px_helper_take(&first, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&first, 0, &number, NULL), id);
+	ck_assert_uint_eq(number, 1);
 	ck_assert_uint_eq(px_helper_take(&other, 1, NULL, NULL), POSIX_TRACE_START);
 	ck_assert_uint_eq(px_helper_take(&other, 1, &number, NULL), id);
 	ck_assert_uint_eq(number, 2);
+	/* Both streams of the second program have its names. */
+	px_helper_trace(&other, px_helper_open(&other, "later"), 3);
+	ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&other, 0, &number, NULL), id);
+	ck_assert_uint_eq(px_helper_take(&other, 0, &number, NULL), px_helper_open(&other, "later"));
+	ck_assert_uint_eq(number, 3);
 }
 END_TEST
 
-/* Programs that trace only themselves do so, too. */
-START_TEST(shared_names_of_many_programs_that_trace_themselves_leave_segments_for_others)
+/* MAP-2: a controller traces one process of a private table.  The others open their next name in the shared table. */
+START_TEST(shared_names_of_a_family_move_together)
 {
-	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC);
-	int64_t error = px_helper_do(&first, "few-segments", FEW, 0, NULL).a;
-	trace_event_id_t id;
+	struct px_helper parent = px_helper_make(PX_BY_FORK_EXEC), child, controller;
+	trace_event_id_t first = px_helper_open(&parent, "first"), ids[3];
+	uint32_t number;
 
-	if (error != 0) { /* not root, or a container */
-		px_test_skip("no right to limit System V memory");
-		return;
-	}
-	for (int i = 0; i < FEW + 10; i++) {
-		struct px_helper other = px_helper_make_by(&first, PX_BY_SPAWN);
+	child = px_helper_make_by(&parent, PX_BY_FORK);
+	controller = px_helper_make(PX_BY_FORK_EXEC);
+	ids[0] = px_helper_open(&parent, "before");
+	ok(px_helper_create(&controller, 0, child.pid, false)); /* the child opens nothing until then */
+	ok(px_helper_start(&controller, 0));
+	ids[1] = px_helper_open(&parent, "by the parent");
+	ids[2] = px_helper_open(&child, "by the child");
+	ck_assert_uint_ne(ids[1], ids[2]);
+	ck_assert_uint_ne(ids[0], ids[2]);
+	ck_assert_uint_eq(px_helper_open(&child, "by the parent"), ids[1]);
+	ck_assert_uint_eq(px_helper_open(&parent, "by the child"), ids[2]);
+	ck_assert_uint_eq(px_helper_open(&child, "before"), ids[0]);
+	px_helper_trace(&child, first, 1);
+	px_helper_trace(&child, ids[2], 2);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, &number, NULL), first);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, &number, NULL), ids[2]);
+	ok(px_helper_create(&controller, 1, parent.pid, false)); /* the table is the same */
+	ok(px_helper_start(&controller, 1));
+	px_helper_trace(&parent, ids[2], 3);
+	ck_assert_uint_eq(px_helper_take(&controller, 1, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&controller, 1, &number, NULL), ids[2]);
+}
+END_TEST
 
-		ok(px_helper_create(&other, 0, 0, false));
-		ok(px_helper_start(&other, 0));
-		id = px_helper_open(&other, "own");
-		px_helper_trace(&other, id, (uint32_t)i);
-		ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), POSIX_TRACE_START);
-		ck_assert_uint_eq(px_helper_take(&other, 0, NULL, NULL), id);
-		ck_assert_int_eq(px_helper_do(&other, "get-segment", 0, 0, NULL).a, 0);
+static trace_event_id_t by_controller;
+static struct px_shared_names_ref moved;
+
+/* As a controller does, that opens a name for this process at once. */
+static void move_and_open(void)
+{
+	uint32_t number;
+	struct px_shared_names *own = px_types_shared_names(&number);
+
+	ck_assert(px_shared_names_is_private(number));
+	ok(px_names_file_move_own(own, &moved));
+	ok(px_types_open_for(moved.shared_names, NULL, "by the controller", &by_controller));
+}
+
+/* MAP-1: a thread has the id of a new name in the private table when the shared one gives this id to another name. */
+START_TEST(open_while_the_table_moves_gives_the_id_of_the_shared_table)
+{
+	trace_event_id_t before, id, again;
+
+	ok(posix_trace_eventid_open("before", &before));
+	px_test_at_point("types.open.found", move_and_open);
+	ok(posix_trace_eventid_open("new", &id));
+	ck_assert_uint_eq(by_controller, before + 1);
+	ck_assert_uint_eq(id, before + 2);
+	ok(posix_trace_eventid_open("by the controller", &again));
+	ck_assert_uint_eq(again, by_controller);
+	ok(posix_trace_eventid_open("before", &again));
+	ck_assert_uint_eq(again, before);
+	px_shared_names_detach(&moved);
+}
+END_TEST
+
+static bool has_names_file(pid_t pid)
+{
+	char name[PX_SHM_NAME_MAX];
+	uint64_t inode;
+
+	return px_procfs_file((uint32_t)pid, PX_NAMES_FILE_PREFIX, name, sizeof(name), &inode) &&
+	       px_shm_has(name);
+}
+
+static bool is_file_of(const char *name, pid_t pid)
+{
+	char prefix[PX_SHM_NAME_MAX];
+
+	snprintf(prefix, sizeof(prefix), "%s%d.", PX_NAMES_FILE_PREFIX, (int)pid);
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static pid_t sought;
+static int nr_found;
+
+static void count_file(const char *name, void *argument)
+{
+	(void)argument;
+	nr_found += is_file_of(name, sought);
+}
+
+static int count_files(pid_t pid)
+{
+	sought = pid;
+	nr_found = 0;
+	px_shm_for_each(PX_NAMES_FILE_PREFIX, count_file, NULL);
+	return nr_found;
+}
+
+/* EXIT-5: the file ends with the last process, or with the next stream if that process was killed. */
+START_TEST(names_file_ends_with_its_processes)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
+	trace_id_t trid;
+
+	px_helper_open(&target, "name");
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	ck_assert(has_names_file(target.pid) && has_names_file(child.pid));
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	ck_assert(has_names_file(child.pid));
+	if (_i) {
+		px_helper_begin(&child, "exit", 0, 0, NULL);
+		px_helper_await_gone(&child);
+	} else {
+		px_helper_kill(&child);
+		ok(posix_trace_create(0, NULL, &trid));
+		ok(posix_trace_shutdown(trid));
 	}
+	ck_assert_int_eq(count_files(target.pid), 0);
 }
 END_TEST
 
@@ -787,7 +898,7 @@ static const struct px_named_trick tricks[] = {
 	{"use-segments", trick_use_segments},
 	{"forbid-segments", trick_forbid_segments},
 	{"few-segments", trick_few_segments},
-	{"get-segment", trick_get_segment},
+	{"count-segments", trick_count_segments},
 	{NULL, NULL},
 };
 
@@ -845,8 +956,10 @@ static TCase *segment_cases(void)
 	tcase_add_loop_test(tcase, shared_names_of_a_controllers_child_is_the_controllers_own, 0,
 			    2);
 	tcase_add_test(tcase, shared_names_without_system_v_memory_is_private);
-	tcase_add_test(tcase, shared_names_of_many_programs_leave_segments_for_others);
-	tcase_add_test(tcase, shared_names_of_many_programs_that_trace_themselves_leave_segments_for_others);
+	tcase_add_test(tcase, shared_names_of_many_programs_use_no_segments);
+	tcase_add_test(tcase, shared_names_of_a_family_move_together);
+	tcase_add_test(tcase, open_while_the_table_moves_gives_the_id_of_the_shared_table);
+	tcase_add_loop_test(tcase, names_file_ends_with_its_processes, 0, 2);
 	return tcase;
 }
 

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry/names_file.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/confined.h"
+#include "base/decimal.h"
+#include "base/procfs.h"
+#include "base/shm.h"
+#include "registry/registry.h"
+
+#define FILE_MAGIC UINT64_C(0x316d616e736578)
+#define MAPPED_BYTES 4096 /* of the file: any page shows it in /proc/<pid>/maps */
+#define SWEEP_EVERY 32
+#define PART 16 /* entries that one read gets */
+
+/* The first part of the file. */
+struct header {
+	uint64_t magic, key;
+	uint32_t founder, pid_namespace, moved_to;
+};
+
+_Static_assert(offsetof(struct header, key) == offsetof(struct px_shared_names, key) &&
+		       offsetof(struct header, moved_to) ==
+			       offsetof(struct px_shared_names, moved_to),
+	       "the file has the layout of the table");
+
+static bool write_at(int fd, const void *from, size_t size, size_t offset)
+{
+	return syscall(SYS_pwrite64, fd, from, size, (off_t)offset) == (long)size;
+}
+
+static bool read_at(int fd, void *to, size_t size, size_t offset)
+{
+	return syscall(SYS_pread64, fd, to, size, (off_t)offset) == (long)size;
+}
+
+static bool is_private(int fd, uid_t owner)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == owner &&
+	       (status.st_mode & 077) == 0;
+}
+
+/* Write the beginning of the names of files that this process makes.  Return the address of its null byte. */
+static char *put_prefix(uint32_t founder, char name[PX_SHM_NAME_MAX])
+{
+	const size_t length = strlen(PX_NAMES_FILE_PREFIX);
+	char *end;
+
+	memcpy(name, PX_NAMES_FILE_PREFIX, length);
+	end = px_decimal_put(name + length, founder);
+	*end++ = '.';
+	*end = '\0';
+	return end;
+}
+
+static void name_of(const struct px_shared_names *names, char name[PX_SHM_NAME_MAX])
+{
+	char *end = put_prefix(names->founder, name);
+
+	*px_decimal_put(end, (uint32_t)names->key) = '\0';
+}
+
+static int open_file(const struct px_shared_names *names, int *fd)
+{
+	char name[PX_SHM_NAME_MAX];
+	int error;
+
+	name_of(names, name);
+	error = px_shm_open(name, fd);
+	if (!error && !is_private(*fd, geteuid())) {
+		syscall(SYS_close, *fd);
+		error = EACCES;
+	}
+	return error;
+}
+
+/* Removal. */
+
+/* Return true if a process other than this one has an entry in the file and is alive. */
+static bool has_users(int fd, uint64_t self)
+{
+	struct px_shared_names_member member[PART];
+
+	for (size_t i = 0; i < PX_SHARED_NAMES_MEMBERS; i += PART) {
+		if (!read_at(fd, member, sizeof(member),
+			     offsetof(struct px_shared_names, member) + i * sizeof(member[0])))
+			return false; /* another process has truncated the file: it is of no use */
+		for (size_t j = 0; j < PART; j++)
+			if (member[j].word != 0 && member[j].word != self &&
+			    px_procfs_has_word(member[j].word))
+				return true;
+	}
+	return false;
+}
+
+/* argument: the word of this process, if it has just begun and so uses none of these files; otherwise 0. */
+static void sweep_file(const char *name, void *argument)
+{
+	struct header header;
+	int fd;
+
+	if (px_shm_open(name, &fd) != 0)
+		return;
+	/* This process cannot see processes in other pid namespaces. */
+	if (is_private(fd, geteuid()) && read_at(fd, &header, sizeof(header), 0) &&
+	    header.pid_namespace == px_procfs_pid_namespace() &&
+	    !has_users(fd, *(const uint64_t *)argument))
+		px_shm_unlink(name);
+	syscall(SYS_close, fd);
+}
+
+void px_names_file_sweep(void)
+{
+	uint64_t none = 0;
+
+	px_shm_for_each(PX_NAMES_FILE_PREFIX, sweep_file, &none);
+}
+
+/* A program that this process executed before may have left a file. */
+static void sweep_former(uint32_t pid)
+{
+	uint64_t word = px_procfs_word(pid, px_procfs_start(pid));
+	char prefix[PX_SHM_NAME_MAX];
+
+	put_prefix(pid, prefix);
+	px_shm_for_each(prefix, sweep_file, &word);
+}
+
+void px_names_file_leave(const struct px_shared_names *names, uint64_t self)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	if (names->key == 0 || px_is_confined())
+		return;
+	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
+		uint64_t word = px_read_once(&names->member[i].word);
+
+		if (word != 0 && word != self && px_procfs_has_word(word))
+			return;
+	}
+	name_of(names, name);
+	px_shm_unlink(name);
+}
+
+/* Creation. */
+
+static bool fill(int fd, const struct px_shared_names *names)
+{
+	const struct header header = {.magic = FILE_MAGIC,
+				      .key = names->key,
+				      .founder = names->founder,
+				      .pid_namespace = names->pid_namespace};
+
+	return write_at(fd, &header, sizeof(header), 0) &&
+	       mmap(NULL, MAPPED_BYTES, PROT_NONE, MAP_SHARED, fd, 0) != MAP_FAILED;
+}
+
+int px_names_file_make(struct px_shared_names *names)
+{
+	struct px_registry *registry = px_registry_get();
+	char name[PX_SHM_NAME_MAX];
+	int error, fd;
+
+	names->founder = (uint32_t)getpid();
+	names->pid_namespace = px_procfs_pid_namespace();
+	names->key = px_fetch_add(&registry->gate.epochs, UINT64_C(1)) + 1;
+	sweep_former(names->founder);
+	if (names->key % SWEEP_EVERY == 0)
+		px_names_file_sweep();
+	name_of(names, name);
+	error = px_shm_make(name, sizeof(*names), &fd);
+	if (!error) {
+		if (!fill(fd, names)) {
+			px_shm_unlink(name);
+			error = ENOMEM;
+		}
+		close(fd);
+	}
+	if (error)
+		names->key = 0;
+	return error;
+}
+
+/* Use. */
+
+static bool store(int fd, const struct px_shared_names *names, unsigned int id,
+		  const struct px_shared_names_member *member)
+{
+	const struct px_name_entry *entry = &names->names.entry[id - PX_EVENT_USER_FIRST];
+
+	if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_USER_END &&
+	    !write_at(fd, entry, sizeof(*entry), (size_t)((const char *)entry - (const char *)names)))
+		return false;
+	return !member || write_at(fd, member, sizeof(*member),
+				   (size_t)((const char *)member - (const char *)names));
+}
+
+int px_names_file_store(const struct px_shared_names *names, unsigned int id,
+			const struct px_shared_names_member *member, uint32_t *moved_to)
+{
+	struct header header = {.moved_to = 0};
+	int error, fd;
+
+	*moved_to = 0;
+	if (names->key == 0 || px_is_confined())
+		return 0;
+	error = px_shm_is_beyond_limit(sizeof(*names)) ? EFBIG : open_file(names, &fd);
+	if (!error) {
+		if (!store(fd, names, id, member) || !read_at(fd, &header, sizeof(header), 0) ||
+		    header.key != names->key)
+			error = EIO;
+		syscall(SYS_close, fd);
+	}
+	/* A process that cannot open the file may have made the shared table: see px_names_file_move_own(). */
+	*moved_to = !error && header.moved_to != 0 ? header.moved_to :
+						     px_load_ordered(&names->moved_to);
+	return error;
+}
+
+/* Attach the table with this number, if it was made from the private table with this key. */
+static bool attach_moved(uint32_t number, uint64_t key, uid_t owner, struct px_shared_names_ref *ref)
+{
+	if (number == 0 || px_shared_names_attach(number, owner, ref) != 0)
+		return false;
+	if (px_read_once(&ref->shared_names->key) == key)
+		return true;
+	px_shared_names_detach(ref);
+	return false;
+}
+
+/* The number comes first: a process that does not find it has stored its names before this copy. */
+static bool copy_file(int fd, const struct px_shared_names_ref *ref)
+{
+	struct px_shared_names *to = ref->shared_names;
+	const size_t begin = offsetof(struct px_shared_names, names);
+
+	return write_at(fd, &ref->number, sizeof(ref->number), offsetof(struct header, moved_to)) &&
+	       read_at(fd, &to->names, offsetof(struct px_shared_names, unused) - begin, begin);
+}
+
+int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_names_ref *ref)
+{
+	struct header header;
+	int error;
+
+	if (!is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
+	    header.magic != FILE_MAGIC || header.key == 0)
+		return EACCES;
+	if (attach_moved(header.moved_to, header.key, owner, ref) ||
+	    attach_moved(found, header.key, owner, ref))
+		return 0;
+	error = px_shared_names_prepare(owner, ref);
+	if (error)
+		return error;
+	PX_TESTPOINT("names_file.move.prepared");
+	ref->shared_names->key = header.key;
+	if (!copy_file(fd, ref)) {
+		px_shared_names_detach(ref);
+		return EACCES;
+	}
+	px_shared_names_complete(ref->shared_names);
+	return 0;
+}
+
+/* Copy the memory of the table.  The order is that of copy_file(). */
+static int move_memory(struct px_shared_names *names, struct px_shared_names_ref *ref)
+{
+	uint32_t number = px_load_ordered(&names->moved_to);
+	int error;
+
+	if (attach_moved(number, names->key, geteuid(), ref))
+		return 0;
+	error = px_shared_names_prepare(geteuid(), ref);
+	if (error)
+		return error;
+	if (!px_compare_exchange(&names->moved_to, number, ref->number)) {
+		px_shared_names_detach(ref); /* another process was first; the next call finds its table */
+		return EAGAIN;
+	}
+	ref->shared_names->key = names->key;
+	memcpy(&ref->shared_names->names, &names->names, sizeof(names->names));
+	memcpy(ref->shared_names->member, names->member, sizeof(names->member));
+	px_shared_names_complete(ref->shared_names);
+	return 0;
+}
+
+int px_names_file_move_own(struct px_shared_names *names, struct px_shared_names_ref *ref)
+{
+	int fd, error;
+
+	if (names->key == 0 || open_file(names, &fd) != 0)
+		return move_memory(names, ref);
+	error = px_names_file_move(fd, geteuid(), px_load_ordered(&names->moved_to), ref);
+	syscall(SYS_close, fd);
+	return error;
+}
