@@ -73,6 +73,8 @@ window			window
 window-rings		window -DR=2
 window-3		window -DW=3 -DEVENTS=1 -DWINDOWS=1
 detach			window -DDETACH -DWINDOWS=1
+drop			drop
+drop-3			drop -DW=3
 '
 
 broken='
@@ -133,6 +135,9 @@ start-runs-first	window -DBUG_START_RUNS_FIRST
 stop-counter-first	window -DBUG_STOP_COUNTER_FIRST
 stop-records-first	window -DBUG_STOP_RECORDS_FIRST
 detach-piecewise	window -DDETACH -DWINDOWS=1 -DBUG_DETACH_PIECEWISE
+drop-state-first	drop -DBUG_STATE_FIRST
+drop-count-first	drop -DBUG_COUNT_FIRST
+drop-buffered		drop -DBUG_BUFFERED
 '
 
 # search NAME MODEL MACRO...: search in a separate directory; its file "out" contains the output of the verifier
