@@ -163,13 +163,16 @@ static bool make_shared(void)
 
 int px_process_choose_shared_names(bool is_shared, uint32_t *number)
 {
+	const struct px_shared_names *names;
 	struct px_shared_names_ref ref;
 	int error = 0;
 
 	px_process_refresh(px_frame_here()); /* it may attach to a stream, and so find the table */
-	if (px_types_shared_names(number)) {
-		if (is_shared)
-			make_shared(); /* without it, only children by fork() are traced */
+	names = px_types_shared_names(number);
+	if (names) {
+		/* A private table that is older than the registry has no file, so controllers do not find it. */
+		if (is_shared || (names->key == 0 && !px_shared_names_are_scarce()))
+			make_shared(); /* without it, only this process and children by fork() are traced */
 		px_types_shared_names(number);
 		return 0;
 	}
