@@ -290,6 +290,10 @@ void source_rewind(struct source *source)
 	programs_rewind(&source->programs);
 	source->nr_read = 0;
 	source->sched_lost = source->sched_gaps = source->sched_open = 0;
+	map_free(&source->by_address);
+	map_free(&source->by_tid);
+	map_free(&source->reused_tids);
+	source->by_address = source->by_tid = source->reused_tids = (struct map){0};
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
 		lives_free(source->expansion->lives);
@@ -331,8 +335,8 @@ static void index_objects(struct source *source)
 		if (object->type == OBJECT_THREAD && object->tid > 0) {
 			uint64_t *known = map_get(&source->by_tid, (uint64_t)object->tid);
 
-			if (*known)
-				*map_get(&source->reused_tids, (uint64_t)object->tid) = 1;
+			if (*known && !map_find(&source->reused_tids, (uint64_t)object->tid))
+				*map_get(&source->reused_tids, (uint64_t)object->tid) = *known;
 			*known = i + 1;
 		} else if (object->address > 0)
 			*map_get(&source->by_address, key_of(object->pid, object->address)) = i + 1;
@@ -419,23 +423,47 @@ static int64_t to_ns(const struct timespec *time)
 	return seconds * NS_PER_S + time->tv_nsec;
 }
 
+/* Return the index of the first thread with this tid from an index on, or nr_objects. */
+static size_t find_thread(const struct source *source, pid_t tid, size_t index)
+{
+	while (index < source->nr_objects &&
+	       (source->objects[index].type != OBJECT_THREAD || source->objects[index].tid != tid))
+		index++;
+	return index < source->nr_objects ? index : source->nr_objects;
+}
+
 /*
- * The log did not know the thread of a scheduling record yet when it stored the record.  Its later events show the
- * thread, unless several threads had its tid.
+ * Return the thread of a scheduling record.  The log may have learned the thread after it stored the record: then later
+ * events show it.  If several threads had its tid, the log may name the one that had it last.  So it is the
+ * thread that recorded an event with this tid before, or the next thread if that one has ended.
  */
 static unsigned int find_context(struct source *source, const struct event *event)
 {
 	const struct txtrace_object *object;
 	struct txtrace_sched sched;
+	uint64_t *place;
+	size_t index;
 
-	if (event->type < TXTRACE_SWITCH_IN || event->type > TXTRACE_SCHED_THREAD ||
-	    event->size < TXTRACE_SCHED_SWITCH_BYTES)
-		return 0;
 	memcpy(&sched, event->data, TXTRACE_SCHED_SWITCH_BYTES);
 	object = source_thread(source, sched.tid);
-	return object && object->pid == sched.pid && !map_find(&source->reused_tids, (uint64_t)sched.tid) ?
-		       object->handle :
-		       0;
+	if (!object || object->pid != sched.pid)
+		return event->context;
+	if (!map_find(&source->reused_tids, (uint64_t)sched.tid))
+		return object->handle;
+	place = map_get(&source->reused_tids, (uint64_t)sched.tid);
+	index = (size_t)*place - 1;
+	if (event->type == TXTRACE_SWITCH_OUT && sched.state == TXTRACE_ENDED)
+		*place = 1 + find_thread(source, sched.tid, index + 1);
+	return index < source->nr_objects ? source->objects[index].handle : 0;
+}
+
+/* Note which thread has a tid that other threads have, too. */
+static void note_tid(struct source *source, const struct event *event)
+{
+	const struct txtrace_object *object = event->context ? source_object(source, event->context) : NULL;
+
+	if (object && object->type == OBJECT_THREAD && map_find(&source->reused_tids, (uint64_t)object->tid))
+		*map_get(&source->reused_tids, (uint64_t)object->tid) = 1 + (uint64_t)(object - source->objects);
 }
 
 static void describe_event(struct source *source, struct event *event,
@@ -462,9 +490,12 @@ static void describe_event(struct source *source, struct event *event,
 	event->is_truncated = info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	event->size = size;
 	event->data = source->data;
-	if (event->context == 0) {
+	if (event->type >= TXTRACE_SWITCH_IN && event->type <= TXTRACE_SCHED_THREAD &&
+	    event->size >= TXTRACE_SCHED_SWITCH_BYTES) {
 		event->context = find_context(source, event);
 		event->thread = source_context_name(source, event->context);
+	} else if (source->reused_tids.nr_taken > 0) {
+		note_tid(source, event);
 	}
 	event->is_made = event->is_over = false;
 	event->of = NULL;

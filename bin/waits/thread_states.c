@@ -243,13 +243,20 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 	change(states, thread, state, states->now_ns);
 }
 
+void thread_states_set_context(struct thread_states *states, struct sched_thread *thread, unsigned int context)
+{
+	if (thread->context != 0 && thread->context != context)
+		change(states, thread, thread->state, states->now_ns);
+	thread->context = context;
+}
+
 static void apply_thread(struct thread_states *states, const struct event *event, const struct sched_record *record)
 {
 	bool is_new = map_find(&states->thread_of, key_of(record->thread.pid, record->thread.tid)) == 0;
 	struct sched_thread *thread = thread_states_get(states, record->thread.pid, record->thread.tid);
 
 	if (event->context != 0)
-		thread->context = event->context;
+		thread_states_set_context(states, thread, event->context);
 	if (record->kind == SCHED_THREAD) {
 		name_thread(states, thread, record, is_new);
 		return;

@@ -91,6 +91,9 @@ void thread_states_end(struct thread_states *states);
 /* Return the thread that has this tid now. */
 struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid);
 
+/* From now on the thread has this handle: after an exec it has another one.  What it did before counts for the former. */
+void thread_states_set_context(struct thread_states *states, struct sched_thread *thread, unsigned int context);
+
 /* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */
 struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns);
 

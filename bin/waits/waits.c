@@ -123,7 +123,7 @@ static void find_records(struct waits *waits, struct waiter *thread)
 	if (object && object->type == OBJECT_THREAD)
 		thread->sched = thread_states_get(&waits->states, object->pid, object->tid);
 	if (thread->sched)
-		thread->sched->context = thread->context;
+		thread_states_set_context(&waits->states, thread->sched, thread->context);
 }
 
 /* Find the signal that woke the thread: the last one by the waker before the thread ran again. */

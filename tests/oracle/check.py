@@ -97,14 +97,17 @@ class Shown:
             tid = self.tid(event["thread"])
             if event["event"] in ("txtrace_thread_end", "txtrace_process_end"):
                 self.ends[tid] = event["ns"]
-            self.follow(event, tid)
-            if not event["event"].startswith(("txtrace_sched", "txtrace_switch")):
-                self.note_life(event, tid)
+            self.follow(event)
+            self.note_life(event, tid)
             self.span[tid] = self.span.get(tid, (event["ns"],))[0], event["ns"]
             if isinstance(event["data"], dict):
                 self.add(event)
+        self.ran = collections.defaultdict(list, {
+            tid: [(since, until or self.last_ns) for since, until in spans] for tid, spans in self.ran.items()})
 
-    def follow(self, event, tid):
+    def follow(self, event):
+        found = re.match(r"tid=(\d+)", str(event["data"]))
+        tid = int(found[1]) if found else 0
         if event["event"] == "txtrace_sched_start":
             self.sched_start = event["ns"]
         elif event["event"] == "txtrace_switch_in":
@@ -428,7 +431,7 @@ def check_running(account, shown, pairs):
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
         waited = sum(until - since for (waiter, _), calls in shown.calls.items() if waiter == tid
                      for since, until, _, has_waited in calls if has_waited and until)
-        ran = sum(until - since for since, until in shown.ran[tid] if until)
+        ran = sum(until - since for since, until in shown.ran[tid])
         if shown.ran[tid] and abs(told[tid] - ran) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the records {ran} ns")
         if not shown.ran[tid] and tid in shown.ends and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS:
