@@ -122,6 +122,12 @@ static const struct {
 	{6, "posix_trace_resume"},
 	{7, "posix_trace_flush_start"},
 	{8, "posix_trace_flush_stop"},
+	{9, "txtrace_switch_in"},
+	{10, "txtrace_switch_out"},
+	{11, "txtrace_sched_thread"},
+	{12, "txtrace_sched_gap"},
+	{13, "txtrace_sched_start"},
+	{14, "txtrace_sched_stop"},
 	{16, "posix_trace_unnamed_userevent"},
 };
 
@@ -335,7 +341,7 @@ END_TEST
 START_TEST(names_get_id_without_name_is_einval)
 {
 	static const unsigned int nameless[] = {
-		0, 9, 10, 15, FIRST + 1, FIRST + 2, FIRST + 3, PX_EVENT_IDS - 1, PX_EVENT_IDS,
+		0, 15, FIRST + 1, FIRST + 2, FIRST + 3, PX_EVENT_IDS - 1, PX_EVENT_IDS,
 		PX_EVENT_IDS + 1, INT_MAX, UINT_MAX,
 	};
 	char text[PX_NAME_MAX + 1] = "untouched";

@@ -260,6 +260,12 @@ START_TEST(loop_system_event_types_have_their_names)
 		{POSIX_TRACE_RESUME, "posix_trace_resume"},
 		{POSIX_TRACE_FLUSH_START, "posix_trace_flush_start"},
 		{POSIX_TRACE_FLUSH_STOP, "posix_trace_flush_stop"},
+		{PX_EVENT_SWITCH_IN, "txtrace_switch_in"},
+		{PX_EVENT_SWITCH_OUT, "txtrace_switch_out"},
+		{PX_EVENT_SCHED_THREAD, "txtrace_sched_thread"},
+		{PX_EVENT_SCHED_GAP, "txtrace_sched_gap"},
+		{PX_EVENT_SCHED_START, "txtrace_sched_start"},
+		{PX_EVENT_SCHED_STOP, "txtrace_sched_stop"},
 		{POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent"},
 	};
 	char name[TRACE_EVENT_NAME_MAX + 1];
