@@ -25,8 +25,8 @@ record_named()
 	name=$1
 	shift
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		"$@" >out 2>err || complain "$* fails: $(cat err)"
-		! "$tool" info --modules "$log" 2>err | grep -q "/$name\$" || return
+		"$@" >"$scratch/out" 2>"$scratch/err" || complain "$* fails: $(cat "$scratch/err")"
+		! "$tool" info --modules "$log" 2>"$scratch/err" | grep -q "/$name\$" || return
 	done
 	complain "no log has the modules of $name"
 }
@@ -39,8 +39,8 @@ nr_checks=$((nr_checks + 3))
 sites outer | grep -q outer || complain "code of outer is named $(sites outer)"
 
 # After an exec, the modules are those of the new program.
-setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" 2>err ||
-	complain "sh fails: $(cat err)"
+setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" 2>"$scratch/err" ||
+	complain "sh fails: $(cat "$scratch/err")"
 nr_checks=$((nr_checks + 1))
 [ -z "$("$tool" print --columns where --format csv -f "thread:'sh *'" "$log" | grep outer)" ] ||
 	complain 'code of sh is named by outer'
