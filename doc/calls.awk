@@ -31,6 +31,7 @@ BEGIN {
 	title["futex"] = "Futexes"
 	symbols["futex_wait"] = symbols["futex_wake"] = symbols["futex_waitv"] = " syscall"
 	symbols["io_uring_enter"] = symbols["io_getevents"] = " syscall"
+	title["stack"] = "Stacks"
 	title["name"] = "Names"
 }
 

@@ -149,6 +149,19 @@ enum txtrace_sched_end {
 	TXTRACE_SCHED_CPUS = 2	      /* a CPU came online on which the kernel reports no switches */
 };
 
+/*
+ * The stacks of calls that the preloaded object records.  After a call that waited at least bound_us microseconds (0 to
+ * 32000), the stream gets an event txtrace_stack with the return addresses of its caller, and of the callers of that,
+ * up to 32.  TXTRACE_STACKS_ALL: after each call.  TXTRACE_STACKS_NONE (default): no stacks.  A stream with stacks has a
+ * max-data-size of at least 272.
+ * EINVAL: attr is not initialized, a pointer is NULL, or bound_us is none of these.
+ */
+#define TXTRACE_STACKS_NONE (-1)
+#define TXTRACE_STACKS_ALL (-2)
+int txtrace_attr_setstacks(trace_attr_t *__attr, int __bound_us);
+int txtrace_attr_getstacks(const trace_attr_t *__posix_trace_restrict __attr,
+			   int *__posix_trace_restrict __bound_us);
+
 /* The numbers of events lost since the stream was created or cleared. */
 struct txtrace_loss {
 	unsigned long long overwritten; /* newer events overwrote them before they were read (LOOP) */

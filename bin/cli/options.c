@@ -16,6 +16,11 @@
 
 enum { CODE_HELP = 'h' };
 
+bool options_is_optional(const struct option_row *row)
+{
+	return row->argument && row->argument[0] == '[';
+}
+
 /* Print a line such as "-o, --output=FILE". Leave out the parts that the option does not have. */
 static int print_option(const struct option_row *row)
 {
@@ -23,7 +28,7 @@ static int print_option(const struct option_row *row)
 
 	width += printf("--%s", row->name);
 	if (row->argument)
-		width += printf("=%s", row->argument);
+		width += printf(options_is_optional(row) ? "%s" : "=%s", row->argument);
 	return width;
 }
 
@@ -61,15 +66,15 @@ struct getopt_tables {
 	char letters[2 * ROWS_MAX + 4];
 };
 
-static void add_row(struct getopt_tables *tables, int i, int code, const char *name, bool takes)
+static void add_row(struct getopt_tables *tables, int i, int code, const char *name, int takes)
 {
 	size_t length = strlen(tables->letters);
 
-	tables->row[i] = (struct option){name, takes ? required_argument : no_argument, NULL, code};
+	tables->row[i] = (struct option){name, takes, NULL, code};
 	if (code >= 256)
 		return;
 	tables->letters[length++] = (char)code;
-	if (takes)
+	if (takes != no_argument)
 		tables->letters[length++] = ':';
 	tables->letters[length] = '\0';
 }
@@ -86,8 +91,11 @@ static void make_tables(const struct command *command, struct getopt_tables *tab
 	strcpy(tables->letters, command->arguments[0] == '(' ? "+:" : ":");
 	for (const struct option_row *row = command->options; row && row->name && i < ROWS_MAX;
 	     row++)
-		add_row(tables, i++, row->code, row->name, row->argument != NULL);
-	add_row(tables, i, CODE_HELP, "help", false);
+		add_row(tables, i++, row->code, row->name,
+			!row->argument		 ? no_argument :
+			options_is_optional(row) ? optional_argument :
+						   required_argument);
+	add_row(tables, i, CODE_HELP, "help", no_argument);
 }
 
 int options_next(const struct command *command, int argc, char **argv)

@@ -17,7 +17,11 @@
 struct option_row {
 	int code;	      /* the letter of the option; an option without a letter has a number from 256 on */
 	const char *name;     /* the long name */
-	const char *argument; /* NULL if there is no argument; completion knows FILE, DIR and A|B|C */
+	/*
+	 * NULL if there is no argument; completion knows FILE, DIR and A|B|C.  "[=A|B|C]": the argument is optional, and
+	 * the option has no letter.
+	 */
+	const char *argument;
 	const char *help;
 };
 
@@ -30,6 +34,9 @@ struct command {
 		   char **argv); /* runs the command; argv[0] is its name; returns the exit code */
 	void (*explain)(void);	 /* prints the text that --help shows after the options, or NULL */
 };
+
+/* Return true if the user may leave out the argument of the option. */
+bool options_is_optional(const struct option_row *row);
 
 /*
  * Return the code of the next option, with its argument in optarg. Return -1 after the last option. Then optind is the

@@ -7,16 +7,18 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/output_options.h"
+#include "waits/stack_waits.h"
 
-enum { OPTION_SORT = OPTION_OWN, OPTION_BY };
+enum { OPTION_SORT = OPTION_OWN, OPTION_BY, OPTION_STACKS };
 
 static const struct option_row option_rows[] = {
 	{OPTION_BY, "by", "object|thread|site",
 	 "one row per object, per thread and object, or per object and call site"},
 	{OPTION_SORT, "sort", "total|waits|p50|p99|max|name",
 	 "sort the rows by this; default total"},
+	{OPTION_STACKS, "stacks", NULL, "one row per object and stack of callers"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
-	OUTPUT_OPTIONS_ROW_TABLE,
+	OUTPUT_OPTIONS_ROW_TABLE_FOLDED,
 	OUTPUT_OPTIONS_ROW_WIDE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
@@ -24,6 +26,7 @@ static const struct option_row option_rows[] = {
 
 struct options {
 	struct output_options output_options;
+	bool by_stack, is_folded;
 	struct blocked_options blocked;
 };
 
@@ -43,6 +46,11 @@ static bool read_option(void *argument, int code)
 	struct options *options = argument;
 
 	switch (code) {
+	case OPTION_STACKS:
+		return options->by_stack = true;
+	case OPTION_FORMAT:
+		options->is_folded = strcmp(optarg, "folded") == 0;
+		return options->is_folded || output_options_option(&options->output_options, code);
 	case OPTION_BY:
 		return read_by(options);
 	case OPTION_SORT:
@@ -59,6 +67,14 @@ static int report_on(struct options *options, const char *path)
 
 	if (!output_options_begin_tables(output_options, path, &table))
 		return EXIT_TROUBLE;
+	if (options->is_folded) {
+		stack_waits_fold(output_options->source, &output_options->selection, false, output_options->text);
+		return output_options_end(output_options);
+	}
+	if (options->by_stack) {
+		stack_waits_print(output_options->source, &output_options->selection, false, &table);
+		return output_options_end_tables(output_options, &table);
+	}
 	blocked_print(output_options->source, &output_options->selection, &options->blocked,
 		      &table);
 	return output_options_end_tables(output_options, &table);

@@ -96,7 +96,7 @@ static void print_command(const struct command *command)
 {
 	printf("\t%s)\n\t\toptions='--help", command->name);
 	for (const struct option_row *row = command->options; row && row->name; row++) {
-		printf(" --%s%s", row->name, row->argument ? "=" : "");
+		printf(" --%s%s", row->name, row->argument && !options_is_optional(row) ? "=" : "");
 		if (row->code < 256)
 			printf(" -%c", row->code);
 	}
@@ -111,7 +111,7 @@ static void print_command(const struct command *command)
 static void print_values(const struct command *command)
 {
 	for (const struct option_row *row = command->options; row && row->name; row++) {
-		if (!row->argument)
+		if (!row->argument || options_is_optional(row))
 			continue;
 		printf("\t'%s --%s'", command->name, row->name);
 		if (row->code < 256)

@@ -27,6 +27,12 @@
 		OPTION_FORMAT, "format", "text|json|csv", "output format; default text"                      \
 	}
 
+#define OUTPUT_OPTIONS_ROW_TABLE_FOLDED                                                            \
+	{                                                                                          \
+		OPTION_FORMAT, "format", "text|json|csv|folded",                                   \
+			"output format; default text; folded: stacks for flame graphs"             \
+	}
+
 #define OUTPUT_OPTIONS_ROW_WIDE                                                                    \
 	{                                                                                          \
 		OPTION_WIDE, "wide", NULL, "all columns, also in lines of more than 80 characters"    \

@@ -25,6 +25,7 @@ enum {
 	OPTION_EVENTS,
 	OPTION_CHILDREN,
 	OPTION_AGGREGATE,
+	OPTION_STACKS,
 	OPTION_FLIGHT,
 	OPTION_SIGNAL,
 	OPTION_WAIT_ALL,
@@ -45,6 +46,8 @@ const struct option_row record_option_rows[] = {
 	 "with --preload: trace child processes too"},
 	{OPTION_AGGREGATE, "aggregate", NULL,
 	 "count the calls that do not wait, instead of recording each of them"},
+	{OPTION_STACKS, "stacks", "[=waits|all|US]",
+	 "with --preload: the stacks of calls that waited 20 us, or US, or of all calls"},
 	{'e', "event", "GLOB", "record only these event types; can be repeated"},
 	{OPTION_NO_EVENT, "no-event", "GLOB", "do not record these event types; can be repeated"},
 	{OPTION_POLICY, "policy", "loop|until-full|append",
@@ -97,6 +100,10 @@ static bool settle_preload(struct record_options *options)
 		message("%s needs --preload", preload->events ? "--events" : "--children");
 		return false;
 	}
+	if (!options->preloads && options->control.has_stacks && options->command) {
+		message("--stacks needs --preload");
+		return false;
+	}
 	if (options->preloads && !options->command) {
 		message("--preload needs a command: the object cannot be loaded into a running process");
 		return false;
@@ -132,6 +139,30 @@ static bool choose_policy(const char *option, const int policies[], const char *
 			 policy_name(policies[i]));
 	}
 	message("%s takes %s, not %s", option, names, word);
+	return false;
+}
+
+#define STACKS_USUAL_US 20
+#define STACKS_MAX_US 32000
+
+static bool parse_stacks(struct record_options *options)
+{
+	int *stacks = &options->control.stacks;
+	char *end;
+	long us;
+
+	options->control.has_stacks = true;
+	*stacks = STACKS_USUAL_US;
+	if (!optarg || strcmp(optarg, "waits") == 0)
+		return true;
+	*stacks = TXTRACE_STACKS_ALL;
+	if (strcmp(optarg, "all") == 0)
+		return true;
+	us = strtol(optarg, &end, 10);
+	*stacks = (int)us;
+	if (*optarg >= '0' && *optarg <= '9' && (!*end || strcmp(end, "us") == 0) && us <= STACKS_MAX_US)
+		return true;
+	message("--stacks takes waits, all or 0 to %d microseconds, not %s", STACKS_MAX_US, optarg);
 	return false;
 }
 
@@ -237,6 +268,8 @@ static bool read_option(struct record_options *options, int code)
 	case OPTION_CHILDREN:
 		options->preload.children = optarg;
 		return true;
+	case OPTION_STACKS:
+		return parse_stacks(options);
 	default:
 		return false;
 	}

@@ -61,6 +61,11 @@ struct html {
 		char text[DATA_FILTERS_BYTES];
 	} * filters; /* of the events that have filters as data */
 	size_t nr_filters;
+	/* The stacks of calls, of which the page gets the text once.  The index is the number of the id, from 0. */
+	struct intern stack_ids;
+	struct stack_text {
+		char *end, *functions;
+	} * stack_texts;
 	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
 	struct stack *stacks; /* the index is the id of a track */
 	size_t nr_stacks;
@@ -122,6 +127,29 @@ static void note_filters(struct html *html, const struct event *event)
 	html->filters =
 		must(reallocarray(html->filters, html->nr_filters + 1, sizeof(*html->filters)));
 	html->filters[html->nr_filters++] = filters;
+}
+
+static void note_stack(struct html *html, const struct event *event)
+{
+	struct source *source = html->export->source;
+	struct stack_text texts = {NULL, NULL};
+	struct call_field field;
+	bool is_new;
+
+	if (!calldata_is(source, event) || event->size < sizeof(uint64_t) || !event->row ||
+	    strcmp(event->row->name, "txtrace_stack") != 0)
+		return;
+	intern_number(&html->stack_ids, (const char *)event->data, sizeof(uint64_t), &is_new);
+	if (!is_new)
+		return;
+	for (size_t i = 0; calldata_at(source, event, i, &field); i++) {
+		if (field.kind == 'r')
+			texts.end = must(strdup(field.text));
+		else if (field.kind == 'f')
+			texts.functions = must(strdup(field.text));
+	}
+	html->stack_texts = must(reallocarray(html->stack_texts, html->stack_ids.nr_texts, sizeof(texts)));
+	html->stack_texts[html->stack_ids.nr_texts - 1] = texts;
 }
 
 static void pack_event(struct html *html, const struct event *event)
@@ -378,6 +406,24 @@ static void put_filters(const struct html *html)
 	text_string(text, "},\n");
 }
 
+static void put_stacks(const struct html *html)
+{
+	struct text *text = &html->export->text;
+
+	text_string(text, "\"stacks\":{");
+	for (size_t i = 0; i < html->stack_ids.nr_texts; i++) {
+		uint64_t id;
+
+		memcpy(&id, intern_text(&html->stack_ids, i + 1), sizeof(id));
+		text_printf(text, "%s\"0x%" PRIx64 "\":[", i > 0 ? "," : "", id);
+		text_json(text, html->stack_texts[i].end ? html->stack_texts[i].end : "");
+		text_char(text, ',');
+		text_json(text, html->stack_texts[i].functions ? html->stack_texts[i].functions : "");
+		text_char(text, ']');
+	}
+	text_string(text, "},\n");
+}
+
 static void put_recorder(struct text *text, const struct source *source)
 {
 	char recorder[TRACE_NAME_MAX + 1] = "";
@@ -421,6 +467,7 @@ static void put_facts(struct html *html)
 	put_objects(html);
 	put_errors(html);
 	put_filters(html);
+	put_stacks(html);
 	put_sites(html);
 	put_names(html);
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
@@ -476,6 +523,7 @@ static void put_event(struct export *export, const struct event *event)
 	if (event->time_ns > html->end_ns)
 		html->end_ns = event->time_ns;
 	note_filters(html, event);
+	note_stack(html, event);
 	pack_event(html, event);
 	timeline_event(html->timeline, event);
 }
@@ -505,6 +553,12 @@ static bool end(struct export *export, bool is_complete)
 	intern_free(&html->origins);
 	intern_free(&html->sites);
 	intern_free(&html->names);
+	for (size_t i = 0; i < html->stack_ids.nr_texts; i++) {
+		free(html->stack_texts[i].end);
+		free(html->stack_texts[i].functions);
+	}
+	free(html->stack_texts);
+	intern_free(&html->stack_ids);
 	free(html->filters);
 	free(html->stacks);
 	free(html->last_data);

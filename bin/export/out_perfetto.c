@@ -9,8 +9,10 @@
  * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
  * buffer begin at 0.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/intern.h"
 #include "base/memory.h"
@@ -20,12 +22,14 @@
 #include "export/timeline.h"
 #include "export/perfetto.pb-c.h"
 #include "trace/calldata.h"
+#include "trace/stack.h"
 
 #define SEQUENCE 1
 
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* bits of sequence_flags */
 
 #define VARINT_BYTES 10
+#define FRAME_BYTES 1024 /* room for the name of a function or file in a stack; a longer one is truncated */
 
 /* The bytes of the event that the code encodes now. */
 struct wire {
@@ -37,7 +41,7 @@ struct perfetto {
 	struct export *export;
 	struct timeline *timeline;
 	struct intern names, labels, values;
-	struct wire event;
+	struct wire event, callstack;
 	bool has_clock;
 	unsigned char *packed;
 	size_t packed_room;
@@ -309,6 +313,69 @@ static void wire_note(struct perfetto *perfetto, const struct note *note)
 	wire->used = (size_t)(at - wire->bytes) + used + text_size;
 }
 
+static void wire_text(struct wire *wire, unsigned int field, const char *text)
+{
+	size_t size = strlen(text);
+	unsigned char *at = wire_room(wire, 2 * VARINT_BYTES + size);
+	size_t head = put_length(at, field, size);
+
+	memcpy(at + head, text, size);
+	wire->used += head + size;
+}
+
+/* Write a message that was encoded before. */
+static void wire_message(struct wire *wire, unsigned int field, const struct wire *message)
+{
+	unsigned char *at = wire_room(wire, 2 * VARINT_BYTES + message->used);
+	size_t head = put_length(at, field, message->used);
+
+	memcpy(at + head, message->bytes, message->used);
+	wire->used += head + message->used;
+}
+
+/* Add a Frame to the InlineCallstack. */
+static void wire_frame(struct perfetto *perfetto, const char *function, const char *file, int line)
+{
+	char clean[FRAME_BYTES];
+	struct wire frame = {0};
+
+	text_utf8(clean, sizeof(clean), function);
+	wire_text(&frame, 1, clean);
+	if (file) {
+		text_utf8(clean, sizeof(clean), file);
+		wire_text(&frame, 2, clean);
+		wire_number(&frame, 3, (uint64_t)line);
+	}
+	wire_message(&perfetto->callstack, 1, &frame);
+	free(frame.bytes);
+}
+
+/* If the event is a stack, add it to the TrackEvent. */
+static void wire_stack(struct perfetto *perfetto, const struct event *event)
+{
+	struct symbols *symbols;
+	struct stack stack;
+
+	if (!stack_read(event, &stack))
+		return;
+	symbols = source_symbols(perfetto->export->source);
+	perfetto->callstack.used = 0;
+	if (stack_cut(stack.end))
+		wire_frame(perfetto, "[cut]", NULL, 0);
+	for (unsigned int i = stack.nr; i-- > 0;) {
+		unsigned int nr = 0;
+		const struct symbols_frame *frame = symbols ? symbols_frames(symbols, stack.frame[i], &nr) : NULL;
+		char address[24];
+
+		snprintf(address, sizeof(address), "0x%" PRIx64, stack.frame[i]);
+		if (nr == 0)
+			wire_frame(perfetto, address, NULL, 0);
+		for (unsigned int k = nr; k-- > 0;)
+			wire_frame(perfetto, frame[k].function, frame[k].file, frame[k].line);
+	}
+	wire_message(&perfetto->event, 55, &perfetto->callstack);
+}
+
 static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
 {
 	struct note annotations[ANNOTATIONS_MAX];
@@ -366,6 +433,8 @@ static void put_mark(void *arg, const struct mark *mark)
 		wire_number(wire, 30, (uint64_t)mark->value);
 	if (mark->flow != 0)
 		wire_fixed(wire, mark->flow_ends ? 48 : 47, mark->flow);
+	if (mark->kind == MARK_INSTANT && mark->event)
+		wire_stack(perfetto, mark->event);
 	put_event_packet(perfetto, mark->time_ns);
 }
 
@@ -404,6 +473,7 @@ static bool end(struct export *export, bool is_complete)
 	intern_free(&perfetto->labels);
 	intern_free(&perfetto->values);
 	free(perfetto->event.bytes);
+	free(perfetto->callstack.bytes);
 	free(perfetto->packed);
 	free(perfetto);
 	return true;

@@ -94,6 +94,8 @@ static int create(const struct session_options *order, size_t largest_size, trac
 	if (!error)
 		error = txtrace_attr_setsched(&attr, order->log >= 0 && !order->without_sched &&
 							     order->stream_policy == POSIX_TRACE_FLUSH);
+	if (!error && order->has_stacks)
+		error = txtrace_attr_setstacks(&attr, order->stacks);
 	if (!error && order->log_size > 0)
 		error = posix_trace_attr_setlogsize(&attr, order->log_size);
 	if (!error && order->log >= 0)

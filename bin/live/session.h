@@ -34,6 +34,8 @@ struct session_options {
 	size_t stream_size; /* size of each ring, in bytes */
 	size_t largest_size; /* maximum size of a ring that can grow; 0: the rings do not grow */
 	size_t log_size;    /* size of the log, in bytes */
+	bool has_stacks;
+	int stacks; /* if so, which ones, as txtrace_attr_setstacks() takes it */
 	bool inherits;
 	bool aggregates; /* count calls that do not wait */
 	bool without_sched; /* no scheduling records */

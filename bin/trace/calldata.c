@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "trace/stack.h"
 #include "trace/wait_status.h"
 
 /*
@@ -33,10 +35,12 @@ static size_t bytes_of_kind(char kind)
 	case 'k':
 	case 'e':
 	case 'c':
+	case 'r':
 		return 2;
 	case 's':
 	case 'a':
-		return 0; /* a text or an address extends to the end of the data */
+	case 'f':
+		return 0; /* a text, an address or a stack extends to the end of the data */
 	default:
 		return 4;
 	}
@@ -152,6 +156,22 @@ static void show_text(struct call_field *field, const unsigned char *data, size_
 	field->text[length] = '\0';
 }
 
+/* If the text has no room for all functions, the outermost ones are missing. */
+static void show_stack(struct call_field *field, struct source *source, const struct event *event)
+{
+	struct stack stack;
+	size_t length;
+	char *text;
+
+	if (!stack_read(event, &stack))
+		return;
+	text = stack_fold(source_symbols(source), &stack);
+	length = strlen(text);
+	snprintf(field->text, sizeof(field->text), "%s",
+		 length < sizeof(field->text) ? text : text + length - sizeof(field->text) + 1);
+	free(text);
+}
+
 static void show(struct call_field *field, const unsigned char *data, size_t bytes)
 {
 	field->value = 0;
@@ -160,11 +180,15 @@ static void show(struct call_field *field, const unsigned char *data, size_t byt
 		show_text(field, data, bytes);
 	else if (field->kind == 'a')
 		show_address(field, data, bytes);
+	else if (field->kind == 'f')
+		field->text[0] = '\0'; /* calldata_at() */
 	else
 		field->value = value_of(data, bytes, strchr("dqec", field->kind) != NULL);
 	if (field->kind == 'w')
 		show_status(field);
-	else if (field->kind != 's' && field->kind != 'a')
+	else if (field->kind == 'r')
+		snprintf(field->text, sizeof(field->text), "%s", stack_cut((unsigned int)field->value) ?: "whole");
+	else if (!strchr("saf", field->kind))
 		show_number(field);
 }
 
@@ -224,6 +248,8 @@ bool calldata_at(struct source *source, const struct event *event, size_t i,
 		}
 		if (is_used && i-- == 0) {
 			show(field, event->data + offset, bytes);
+			if (field->kind == 'f')
+				show_stack(field, source, event);
 			field->object = object_of(source, event, field, word == 0);
 			return true;
 		}
@@ -266,7 +292,7 @@ void calldata_print(struct text *text, struct source *source, const struct event
 	size_t i;
 
 	for (i = 0; calldata_at(source, event, i, &field); i++) {
-		const char *quote = field.kind == 's' ? "\"" : "";
+		const char *quote = strchr("sr", field.kind) ? "\"" : "";
 
 		text_printf(text, "%s%s=%s", i > 0 ? " " : "", field.name, quote);
 		text_plain(text, field.object ? field.object : field.text, 0);

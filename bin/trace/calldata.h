@@ -11,12 +11,12 @@
 #include "trace/source.h"
 
 #define CALLDATA_WAIT "wait" /* the events of a call that waited also have this field: "begins" or "ends" */
-#define CALL_FIELD_BYTES 512 /* largest size of the text of a field */
+#define CALL_FIELD_BYTES 4096 /* largest size of the text of a field */
 
 struct call_field {
 	char name[24];
 	const char *label; /* the name without its null byte; always the same pointer for this field of a call */
-	char kind;		     /* p, n, q, d, u, x, t, w, h, k, e, c, s or a; see lib/event/calls.h */
+	char kind;		     /* one of those in lib/event/calls.h */
 	int64_t value;		     /* the recorded value, or 0 if the field is a text */
 	char text[CALL_FIELD_BYTES]; /* the value as the tool prints it, without quotes */
 	bool is_number;		     /* `text` is a decimal number */

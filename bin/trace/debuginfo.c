@@ -143,3 +143,53 @@ bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const cha
 	*file = dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL);
 	return *file != NULL;
 }
+
+static void find_call(Dwarf_Die *unit, Dwarf_Die *scope, struct debuginfo_inline *found)
+{
+	Dwarf_Word file_number, line_number;
+	Dwarf_Files *files;
+	size_t nr_files;
+
+	if (get_number(scope, DW_AT_call_line, &line_number) && get_number(scope, DW_AT_call_file, &file_number) &&
+	    dwarf_getsrcfiles(unit, &files, &nr_files) == 0 && file_number < nr_files) {
+		found->file = dwarf_filesrc(files, file_number, NULL, NULL);
+		found->line = (int)line_number;
+	}
+}
+
+static const char *name_of_scope(Dwarf_Die *scope)
+{
+	Dwarf_Attribute attribute;
+	const char *name;
+
+	if (dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute) && (name = dwarf_formstring(&attribute)))
+		return name;
+	return dwarf_diename(scope);
+}
+
+unsigned int debuginfo_inlines(struct debuginfo_module *module, uint64_t address,
+			       struct debuginfo_inline inlines[DEBUGINFO_INLINES])
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie((Dwfl_Module *)module, address, &bias), *scopes = NULL, innermost;
+	int nr_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	unsigned int nr = 0;
+
+	if (nr_scopes <= 0)
+		return 0;
+	/* Around an inlined function, dwarf_getscopes() returns the scopes of its definition, not those of the code. */
+	innermost = scopes[0];
+	free(scopes);
+	scopes = NULL;
+	nr_scopes = dwarf_getscopes_die(&innermost, &scopes);
+	for (int i = 0; i < nr_scopes && dwarf_tag(&scopes[i]) != DW_TAG_subprogram; i++) {
+		const char *name = name_of_scope(&scopes[i]);
+
+		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || !name || nr == DEBUGINFO_INLINES)
+			continue;
+		inlines[nr] = (struct debuginfo_inline){.name = name};
+		find_call(unit, &scopes[i], &inlines[nr++]);
+	}
+	free(scopes);
+	return nr;
+}

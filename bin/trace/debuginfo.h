@@ -36,7 +36,34 @@ bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const c
 /* Find the source file and the line of a code address.  Return false if they are unknown. */
 bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const char **file,
 		    int *line);
+
+/* A function that the compiler has put into its caller, and the place of the call. */
+struct debuginfo_inline {
+	const char *name; /* as in the symbol table, or without a scope if there is no such name */
+	const char *file; /* NULL: unknown */
+	int line;
+};
+
+#define DEBUGINFO_INLINES 16
+
+/* Find the inlined functions that contain the address, the innermost first.  Return their number. */
+unsigned int debuginfo_inlines(struct debuginfo_module *module, uint64_t address,
+			       struct debuginfo_inline inlines[DEBUGINFO_INLINES]);
 #else
+struct debuginfo_inline {
+	const char *name, *file;
+	int line;
+};
+
+#define DEBUGINFO_INLINES 1
+
+static inline unsigned int debuginfo_inlines(struct debuginfo_module *module, uint64_t address,
+					     struct debuginfo_inline *inlines)
+{
+	(void)module, (void)address, (void)inlines;
+	return 0;
+}
+
 static inline struct debuginfo *debuginfo_new(void)
 {
 	return NULL;

@@ -17,6 +17,7 @@
 #include "trace/lives.h"
 #include "trace/newer.h"
 #include "trace/programs.h"
+#include "trace/symbols.h"
 
 #define FIRST_DATA_BYTES 4096
 #define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
@@ -256,6 +257,13 @@ static void free_live(struct source *source)
 	posix_trace_shutdown(source->trace);
 }
 
+struct symbols *source_symbols(struct source *source)
+{
+	if (!source->symbols && !source->is_live && !source->file.foreign)
+		source->symbols = symbols_of_log(source->trace);
+	return source->symbols;
+}
+
 void source_close(struct source *source)
 {
 	if (!source)
@@ -280,6 +288,7 @@ void source_close(struct source *source)
 	free(source->objects);
 	map_free(&source->by_handle);
 	free(source->data);
+	symbols_free(source->symbols);
 	free(source);
 }
 

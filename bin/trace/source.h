@@ -97,6 +97,7 @@ struct source {
 	struct map reused_tids;
 	unsigned char *data;
 	size_t data_size;
+	struct symbols *symbols; /* source_symbols() */
 };
 
 /*
@@ -199,6 +200,9 @@ const char *source_object_type(const struct source *source, int type);
 const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address);
 /* Return the thread with this tid, or NULL. */
 const struct txtrace_object *source_thread(struct source *source, pid_t tid);
+
+/* Return the symbols of the modules that a log lists, or NULL for a live stream or a ThreadX trace buffer. */
+struct symbols *source_symbols(struct source *source);
 
 /* Return the name of an event type. */
 const char *source_type_name(struct source *source, trace_event_id_t type);

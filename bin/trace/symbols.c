@@ -23,11 +23,19 @@ struct module {
 	struct debuginfo_module *info;
 };
 
+struct frames {
+	struct frames *next;
+	unsigned int nr;
+	struct symbols_frame frame[DEBUGINFO_INLINES + 1];
+};
+
 struct symbols {
 	struct module *module;
 	size_t nr, room;
 	/* the keys are addresses; a value is 2 + the index of the name, or 1 if there is no name */
 	struct map code, data;
+	struct map frames; /* the key is a return address, the value a pointer to struct frames */
+	struct frames *first_frames;
 	char **name;
 	size_t nr_names, room_of_names;
 	struct debuginfo *info;
@@ -140,6 +148,13 @@ void symbols_free(struct symbols *symbols)
 		free(symbols->module[i].path);
 	for (size_t i = 0; i < symbols->nr_names; i++)
 		free(symbols->name[i]);
+	for (struct frames *frames = symbols->first_frames, *next; frames; frames = next) {
+		next = frames->next;
+		for (unsigned int i = 0; i < frames->nr; i++)
+			free((char *)frames->frame[i].function);
+		free(frames);
+	}
+	map_free(&symbols->frames);
 	debuginfo_free(symbols->info);
 	map_free(&symbols->code);
 	map_free(&symbols->data);
@@ -244,4 +259,76 @@ const char *symbols_code(struct symbols *symbols, uint64_t address)
 const char *symbols_data(struct symbols *symbols, uint64_t address)
 {
 	return name_at(symbols, &symbols->data, address, false);
+}
+
+/* Stacks. */
+
+/* The program is the first module that its process has loaded. */
+bool symbols_is_program(const struct symbols *symbols, uint64_t address)
+{
+	return symbols->nr > 0 && address - 1 >= symbols->module[0].begin && address - 1 < symbols->module[0].end;
+}
+
+static const char *file_of(const char *path)
+{
+	return path ? name_of(path) : NULL;
+}
+
+/* The functions at an address whose module has symbols.  The place in each one comes from the one that it contains. */
+static void find_frames(struct debuginfo_module *info, uint64_t address, struct frames *frames)
+{
+	struct debuginfo_inline inlines[DEBUGINFO_INLINES];
+	unsigned int nr = debuginfo_inlines(info, address - 1, inlines);
+	const char *name, *file = NULL;
+	uint64_t offset;
+	int line = 0;
+
+	if (!debuginfo_symbol(info, address - 1, &name, &offset))
+		return;
+	if (!debuginfo_line(info, address - 1, &file, &line))
+		file = NULL;
+	for (unsigned int i = 0; i <= nr; i++) {
+		frames->frame[i] = (struct symbols_frame){.function = demangle(i < nr ? inlines[i].name : name),
+							  .file = file_of(file),
+							  .line = line,
+							  .is_inlined = i < nr};
+		if (i < nr) {
+			file = inlines[i].file;
+			line = inlines[i].line;
+		}
+	}
+	frames->nr = nr + 1;
+}
+
+static struct frames *make_frames(struct symbols *symbols, uint64_t address)
+{
+	struct frames *frames = must(calloc(1, sizeof(*frames)));
+	struct module *module = find_module(symbols, address - 1);
+	struct debuginfo_module *info = module ? info_of(symbols, module) : NULL;
+
+	frames->next = symbols->first_frames;
+	symbols->first_frames = frames;
+	if (info)
+		find_frames(info, address, frames);
+	if (module && frames->nr == 0) {
+		char *text;
+
+		if (asprintf(&text, "%s+0x%" PRIx64, name_of(module->path), address - module->base) < 0)
+			must(NULL);
+		frames->frame[frames->nr++].function = text;
+	}
+	return frames;
+}
+
+const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t address, unsigned int *nr)
+{
+	uint64_t *known = map_get(&symbols->frames, address);
+	struct frames *frames = (struct frames *)(uintptr_t)*known;
+
+	if (!frames) {
+		frames = make_frames(symbols, address);
+		*known = (uintptr_t)frames;
+	}
+	*nr = frames->nr;
+	return frames->frame;
 }

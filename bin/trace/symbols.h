@@ -31,6 +31,23 @@ void symbols_free(struct symbols *symbols);
  */
 const char *symbols_code(struct symbols *symbols, uint64_t address);
 
+/* Return true if a return address is in the program, and not in a shared object. */
+bool symbols_is_program(const struct symbols *symbols, uint64_t address);
+
+/* A function on a stack. */
+struct symbols_frame {
+	const char *function; /* "worker", or without symbols "pool+0x11c9" */
+	const char *file;     /* without its directories; NULL: unknown */
+	int line;
+	bool is_inlined; /* the compiler has put it into the next function */
+};
+
+/*
+ * Return the functions at a return address, the innermost first: inlined functions, and the function that contains
+ * them.  *nr is their number, which is 0 if no module has this address.  The result is valid until symbols_free().
+ */
+const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t address, unsigned int *nr);
+
 /*
  * Return the variable at an address: "queue_lock", or "pool+0x40" inside a larger variable.  Return NULL if no name is
  * known.

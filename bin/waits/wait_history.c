@@ -116,6 +116,27 @@ void wait_history_wait(void *arg, const struct wait *wait)
 		kept->wait[i] = is;
 }
 
+void wait_history_stack(void *arg, const struct wait *wait, const struct stack *stack)
+{
+	struct wait_history *wait_history = arg;
+	uint64_t *known;
+
+	if (wait->end_ns < wait_history->all.from_ns || wait->begin_ns > wait_history->all.until_ns ||
+	    wait_history->nr_stacks == STACKS)
+		return;
+	known = map_get(&wait_history->stack_of, wait->number);
+	if (*known)
+		return;
+	*known = (uintptr_t)must(malloc(sizeof(*stack)));
+	*(struct stack *)(uintptr_t)*known = *stack;
+	wait_history->nr_stacks++;
+}
+
+const struct stack *wait_history_stack_of(struct wait_history *wait_history, const struct wait *wait)
+{
+	return (const struct stack *)(uintptr_t)*map_get(&wait_history->stack_of, wait->number);
+}
+
 struct part wait_history_part(const struct kept_hold *hold, struct part part)
 {
 	return part_common(part, hold->hold.since_ns, hold->until_ns);
@@ -300,6 +321,9 @@ void wait_history_free(struct wait_history *wait_history)
 {
 	free(wait_history->cost_shares.share);
 	free_lists(&wait_history->cost);
+	for (size_t i = 0; i < wait_history->stack_of.nr_places; i++)
+		free((void *)(uintptr_t)wait_history->stack_of.place[i].value);
+	map_free(&wait_history->stack_of);
 	free_kept(&wait_history->of_thread);
 	free_kept(&wait_history->of_object);
 }

@@ -90,6 +90,8 @@ struct wait_history {
 	struct kept cost;
 	struct shares cost_shares;
 
+	uint64_t nr_stacks;
+	struct map stack_of; /* key: number of the event that begins a wait; value: pointer to a struct stack */
 	struct map of_thread, of_object; /* key: index of a thread or an object; value: pointer to a struct kept */
 };
 
@@ -97,15 +99,20 @@ struct wait_history {
 void wait_history_begin(struct wait_history *wait_history);
 
 /*
- * Callbacks for the members `ended`, `given`, `unknown` and `spent` of a listener of waits_read().  arg is the
+ * Callbacks for the members `ended`, `stack`, `given`, `unknown` and `spent` of a listener of waits_read().  arg is the
  * struct wait_history.
  */
 void wait_history_wait(void *arg, const struct wait *wait);
+void wait_history_stack(void *arg, const struct wait *wait, const struct stack *stack);
 void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 void wait_history_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
 			enum thread_state state, int64_t from_ns, int64_t until_ns);
 void wait_history_free(struct wait_history *wait_history);
+
+/* Return the stack of a wait, or NULL.  The module stores STACKS stacks (5 MiB). */
+#define STACKS (UINT64_C(1) << 14)
+const struct stack *wait_history_stack_of(struct wait_history *wait_history, const struct wait *wait);
 
 /* Return the stored waits of a thread; never NULL. */
 struct kept *wait_history_of_thread(struct wait_history *wait_history, const struct waiter *thread);

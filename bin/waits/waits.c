@@ -346,6 +346,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	end_spent(waits, thread, event->time_ns);
 	holder_watch_waited(wait);
 	report_end(waits, wait);
+	thread->awaits_stack = true;
 	take_waited(waits, event, wait);
 }
 
@@ -363,6 +364,19 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 		holds_drop_stale(waits, event, thread, object);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
 		holds_take(waits, thread, object, event, holds_is_shared(event), true);
+}
+
+/* Return true if the event is a stack.  It belongs to the call before it. */
+static bool take_stack(struct waits *waits, const struct event *event, struct waiter *thread)
+{
+	struct stack stack;
+
+	if (!stack_read(event, &stack))
+		return false;
+	if (thread->awaits_stack && waits->listener->stack)
+		waits->listener->stack(waits->listener->arg, &thread->wait, &stack);
+	thread->awaits_stack = false;
+	return true;
 }
 
 /* Events. */
@@ -510,6 +524,8 @@ static void apply_event(struct waits *waits, const struct event *event)
 		end_wait(waits, event);
 		return;
 	}
+	if (take_stack(waits, event, thread))
+		return;
 	if (has_missed_end(waits, event, thread)) {
 		report_unknown(waits, thread, thread->wait.begin_ns, event->time_ns);
 		forget_wait(waits, thread);
@@ -518,6 +534,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 		end_call(waits, event, thread);
 		return;
 	}
+	thread->awaits_stack = false;
 	if (native != 0)
 		apply_service(waits, event, thread, native);
 	if (!event->is_made && native != NATIVE_ISR_ENTER && native != NATIVE_ISR_EXIT &&

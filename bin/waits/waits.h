@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "trace/selection.h"
 #include "trace/source.h"
+#include "trace/stack.h"
 #include "waits/thread_states.h"
 
 #define LONG_AGO INT64_MIN /* a time before the trace began, or in a gap of the trace */
@@ -105,7 +106,8 @@ struct waiter {
 	unsigned int context;
 	char *name;
 	bool waits;
-	struct wait wait; /* valid while the thread waits */
+	struct wait wait; /* valid while the thread waits, and while awaits_stack */
+	bool awaits_stack; /* the wait has ended, and the next event of the thread may be its stack */
 	struct hold *holds;
 	int64_t waited_ns; /* the sum of its waits that have ended */
 	uint64_t nr_waits; /* the number of its waits that have ended */
@@ -157,6 +159,8 @@ struct waits_listener {
 	void (*began)(void *arg, const struct wait *wait);
 	/* A wait has ended, or the trace or the process of the thread has ended during the wait. */
 	void (*ended)(void *arg, const struct wait *wait);
+	/* The stack of a wait that has ended just before. */
+	void (*stack)(void *arg, const struct wait *wait, const struct stack *stack);
 	/* The end of a wait is missing.  The event at at_ns shows this, or at this time the trace has a gap. */
 	void (*broken)(void *arg, const struct wait *wait, int64_t at_ns);
 	/* The process of the thread has ended. */

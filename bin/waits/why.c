@@ -112,6 +112,7 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 	static const struct selection all;
 	const struct waits_listener listener = {.arg = &why->history,
 						.ended = wait_history_wait,
+						.stack = wait_history_stack,
 						.given = wait_history_hold,
 						.unknown = wait_history_unknown,
 						.spent = wait_history_spent};

@@ -463,6 +463,32 @@ static void print_end(const struct why_chain *why, const struct wait *wait, unsi
 		why_line(&why->to, depth, "It ended with an error: %s.", call_error_words(wait->result));
 }
 
+struct stack_printer {
+	const struct why_words *to;
+	unsigned int depth, nr;
+};
+
+static void print_frame(void *arg, const char *line)
+{
+	struct stack_printer *printer = arg;
+
+	why_line(printer->to, printer->depth, "%s%s", printer->nr++ == 0 ? "called by " : "       by ", line);
+}
+
+/* Print the callers, up to the outermost function of the program. */
+static void print_stack(struct why_chain *why, const struct wait *wait, unsigned int depth)
+{
+	const struct stack *stack = wait_history_stack_of(&why->history, wait);
+	struct stack_printer printer = {&why->to, depth, 0};
+	struct stack shown;
+
+	if (!stack)
+		return;
+	shown = *stack;
+	stack_trim(why->to.symbols, &shown);
+	stack_lines(why->to.symbols, &shown, print_frame, &printer);
+}
+
 /* Print a wait, the holders of its object, what these threads waited for, and so on. */
 static void print_chain(struct why_chain *why, const struct kept_wait *is, struct part part,
 		       unsigned int depth)
@@ -473,6 +499,7 @@ static void print_chain(struct why_chain *why, const struct kept_wait *is, struc
 	print_wait(why, wait, part, depth);
 	if (depth == 0 || (part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns))
 		print_spent(why, wait->thread, &wait->spent.times, depth + 1);
+	print_stack(why, wait, depth + 1);
 	if (!wait->object->kind || why->depth == WHY_DEPTH)
 		return;
 	why->chain[why->depth++] = is;

@@ -15,7 +15,7 @@ PX_EXPORT int txtrace_attr_setrings(trace_attr_t *attr, unsigned int nr_rings)
 {
 	if (!px_attr_is_valid(px_attr_of(attr)) || nr_rings > PX_RINGS_MAX)
 		return EINVAL;
-	px_attr_of(attr)->nr_rings = nr_rings;
+	px_attr_of(attr)->nr_rings = (uint16_t)nr_rings;
 	return 0;
 }
 
@@ -108,6 +108,28 @@ _Static_assert(PX_SCHED_SWITCH_BYTES == TXTRACE_SCHED_SWITCH_BYTES, "bytes of a 
 _Static_assert(sizeof(struct px_sched_gap) == sizeof(struct txtrace_sched_gap), "gaps");
 _Static_assert((int)PX_SCHED_RUNNABLE == (int)TXTRACE_RUNNABLE, "states");
 _Static_assert((int)PX_SCHED_CPUS == (int)TXTRACE_SCHED_CPUS, "ends");
+
+PX_EXPORT int txtrace_attr_setstacks(trace_attr_t *attr, int bound_us)
+{
+	if (!px_attr_is_valid(px_attr_of(attr)) || bound_us < TXTRACE_STACKS_ALL || bound_us > PX_STACKS_BOUND_MAX_US)
+		return EINVAL;
+	px_attr_of(attr)->stacks = (uint16_t)(bound_us == TXTRACE_STACKS_NONE ? PX_STACKS_NONE :
+					      bound_us == TXTRACE_STACKS_ALL  ? PX_STACKS_ALL :
+										1 + bound_us);
+	return 0;
+}
+
+PX_EXPORT int txtrace_attr_getstacks(const trace_attr_t *restrict attr, int *restrict bound_us)
+{
+	const struct px_attr *from = px_attr_to_read(attr);
+
+	if (!px_attr_is_valid(from) || !bound_us)
+		return EINVAL;
+	*bound_us = from->stacks == PX_STACKS_NONE ? TXTRACE_STACKS_NONE :
+		    from->stacks == PX_STACKS_ALL  ? TXTRACE_STACKS_ALL :
+						     from->stacks - 1;
+	return 0;
+}
 
 PX_EXPORT int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss)
 {

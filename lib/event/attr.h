@@ -20,6 +20,16 @@
 #define PX_RINGS_MAX 1024		/* maximum number of rings of one stream */
 #define PX_ATTR_DATA_SIZE_MAX (1 << 20) /* maximum of the attribute max-data-size (SETMDS-3) */
 
+/*
+ * The calls whose stacks are recorded: none, all, or those that waited at least as long as a bound.  Only calls that
+ * the preloaded object records have stacks.
+ */
+#define PX_STACKS_NONE 0
+#define PX_STACKS_ALL 0xFFFF
+#define PX_STACKS_BOUND_MAX_US 32000
+#define PX_STACKS_USUAL_US 20 /* a shorter wait is over before anyone would ask for its stack */
+#define PX_STACK_BYTES 272 /* the data of an event with a stack of 32 frames (trace/unwind.h) */
+
 enum px_full_policy {
 	PX_POLICY_DEFAULT = 0, /* LOOP without a log, FLUSH with a log (INIT-8) */
 	PX_POLICY_LOOP = 1,
@@ -40,20 +50,18 @@ struct px_attr {
 	uint64_t log_size;	/* size of the log in bytes */
 	uint32_t stream_policy; /* enum px_full_policy */
 	uint32_t log_policy;
-	/* Older logs have `inherited` in 32 bits, and the other three are 0 in them. */
+	/* Older logs have `inherited` and `nr_rings` in 32 bits, and the other members are 0 in them. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	uint8_t aggregates, grows, sched, inherited;
+	uint16_t stacks, nr_rings;
 #else
 	uint8_t inherited;  /* 1: the stream also traces children of its target; 0: it does not */
 	uint8_t sched;	    /* 1: the log has scheduling records */
 	uint8_t grows;	    /* 1: rings get their memory when they need it */
 	uint8_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
+	uint16_t nr_rings;  /* 0: one ring for each CPU, and a shared ring if threads need one */
+	uint16_t stacks;    /* PX_STACKS_NONE, PX_STACKS_ALL, or 1 + the bound in microseconds */
 #endif
-	/*
-	 * 0: one ring for each CPU, and a shared ring if threads need one.  At most PX_RINGS_MAX, so that another attribute
-	 * can take the upper 16 bits, in the way of those above.
-	 */
-	uint32_t nr_rings;
 } __attribute__((may_alias)); /* the memory may be declared as a trace_attr_t */
 
 /* Each log has these attributes in its header, and a log with another size of them cannot be read. */

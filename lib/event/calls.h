@@ -31,6 +31,8 @@
  *	c	16 bits, an error number, shown as the return value of a C11 function
  *	s	text up to the end of the data
  *	a	the address of a socket
+ *	r	16 bits, why a stack ends (enum px_unwind_end)
+ *	f	code addresses of 64 bits, up to the end of the data
  *	-	a field that the call does not use
  *
  * The fields of the layout OBJECT have 64, 32, 16 and 16 bits.  The fields of FD have 32, 32 and 64
@@ -66,6 +68,12 @@ PX_INLINE bool px_call_of_event(unsigned int id, enum px_call *call)
 {
 	*call = (enum px_call)(id - PX_EVENT_CALL_FIRST);
 	return id >= PX_EVENT_CALL_FIRST && id < PX_EVENT_CALL_FIRST + PX_CALLS;
+}
+
+/* Return true for the stack of a call.  Many events have the same stack. */
+PX_INLINE bool px_call_is_stack(unsigned int id)
+{
+	return id == px_call_event(PX_CALL_txtrace_stack);
 }
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };

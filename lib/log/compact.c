@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/calls.h"
 #include "log/archive_log.h"
 #include "log/pack.h"
 #include "log/wrappers.h"
@@ -293,6 +294,7 @@ static int put_event(struct compact *compact, const struct px_archive_window *wi
 				      .id = packed->id,
 				      .flags = packed->flags,
 				      .is_native = packed->is_native,
+				      .is_kept = px_call_is_stack(packed->id),
 				      .length = packed->length,
 				      .data = compact->data};
 	int error;

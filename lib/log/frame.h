@@ -35,8 +35,14 @@
  *		LONG: data length
  *		NATIVE: 16 bytes of data, as a byte with 2 bits for each 32-bit word, and 0, 1, 2 or 4 bytes for each
  *		word: the word XOR the same word of the last event of this site in the chapter
- *		LONG: the data after the first 16 bytes.  NATIVE and LONG, with the flag SHARES: first the number of
- *		bytes that they share with the beginning of those of the last such event of the frame, then the others
+ *		LONG: the data after the first 16 bytes; if KEPT, as one of these:
+ *			0, data		the data get the next index of the chapter
+ *			1, data		the data get no index
+ *			2 + index	the data with this index; they have the same length
+ *		NATIVE and LONG but not KEPT, with the flag SHARES: first the number of bytes that they share with the
+ *		beginning of those of the last such event of the frame, then the others
+ *
+ * KEPT is for the stacks of calls: many events have the same stack, and a chapter has it once.
  *
  * The first 16 bytes of data of an event that is not NATIVE are in its entry.  If an event has no OTHER_THREAD, the
  * context of its entry is an object, and the pid and pthread_t of that object are those of the event.
@@ -86,7 +92,13 @@ _Static_assert(sizeof(struct px_log_frame) == 48, "no padding");
 enum { PX_FRAME_SHOWN = 0, PX_FRAME_NEW_SITE = 1, PX_FRAME_ONE_SITE = 2, PX_FRAME_SITE_FIRST = 3 };
 
 /* The bits of the shape of a site. */
-enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4 };
+enum { PX_FRAME_NATIVE = 1, PX_FRAME_OTHER_THREAD = 2, PX_FRAME_LONG = 4, PX_FRAME_KEPT = 8 };
+
+/* The first number of data that are kept. */
+enum { PX_FRAME_KEEP = 0, PX_FRAME_KEEP_NOT = 1, PX_FRAME_KEPT_FIRST = 2 };
+
+#define PX_FRAME_KEPT_MAX 1024	/* maximum number of kept data of a chapter */
+#define PX_FRAME_KEPT_BYTES 256 /* maximum of the data after the first 16 bytes, if they are kept */
 
 /* The bits of an object: these members differ from those of the object before it. */
 enum {

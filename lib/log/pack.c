@@ -21,6 +21,14 @@ struct site {
 	uint32_t word[WORDS]; /* first 16 bytes of data of the site's last event */
 };
 
+/* Data after the first 16 bytes that a later event may have, too. */
+struct kept_data {
+	uint32_t size;
+	unsigned char bytes[PX_FRAME_KEPT_BYTES];
+};
+
+#define KEPT_BUCKETS 2048 /* a power of two, and twice PX_FRAME_KEPT_MAX */
+
 struct px_pack {
 	struct px_log_frame head;
 	uint64_t origin_ns;   /* image_ns of the first entry */
@@ -40,6 +48,9 @@ struct px_pack {
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
 	uint16_t bucket[SITE_BUCKETS];		  /* index in `site` + 1; 0: empty */
 	uint32_t handle[HANDLE_BUCKETS];
+	uint32_t nr_kept;
+	uint16_t kept_bucket[KEPT_BUCKETS]; /* index in `kept` + 1; 0: empty */
+	struct kept_data kept[PX_FRAME_KEPT_MAX];
 };
 
 struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data)
@@ -71,7 +82,8 @@ static void begin_chapter(struct px_pack *pack)
 {
 	memset(pack->bucket, 0, sizeof(pack->bucket));
 	memset(pack->handle, 0, sizeof(pack->handle));
-	pack->nr_sites = pack->nr_handles = pack->last_site = 0;
+	memset(pack->kept_bucket, 0, sizeof(pack->kept_bucket));
+	pack->nr_sites = pack->nr_handles = pack->last_site = pack->nr_kept = 0;
 	pack->last_address = 0;
 }
 
@@ -326,17 +338,54 @@ static unsigned char *put_path(struct px_pack *pack, unsigned char *to, const un
 	return to + size - shared;
 }
 
+/* Return the bucket of these data; it is empty if the chapter does not have them. */
+static uint16_t *find_kept(struct px_pack *pack, const unsigned char *data, size_t size)
+{
+	uint32_t i = px_frame_sum(0, data, size) % KEPT_BUCKETS;
+
+	for (; pack->kept_bucket[i]; i = (i + 1) % KEPT_BUCKETS) {
+		const struct kept_data *kept = &pack->kept[pack->kept_bucket[i] - 1];
+
+		if (kept->size == size && memcmp(kept->bytes, data, size) == 0)
+			break;
+	}
+	return &pack->kept_bucket[i];
+}
+
+/* Write data that other events may have, too.  They are at most PX_FRAME_KEPT_BYTES. */
+static unsigned char *put_kept(struct px_pack *pack, unsigned char *to, const unsigned char *data, size_t size)
+{
+	uint16_t *bucket = find_kept(pack, data, size);
+
+	if (*bucket)
+		return px_varint_put(to, PX_FRAME_KEPT_FIRST + *bucket - 1u);
+	if (pack->nr_kept < PX_FRAME_KEPT_MAX) {
+		struct kept_data *kept = &pack->kept[pack->nr_kept++];
+
+		kept->size = (uint32_t)size;
+		memcpy(kept->bytes, data, size);
+		*bucket = (uint16_t)pack->nr_kept;
+		*to++ = PX_FRAME_KEEP;
+	} else {
+		*to++ = PX_FRAME_KEEP_NOT;
+	}
+	memcpy(to, data, size);
+	return to + size;
+}
+
 void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 		   const struct px_pack_event *event)
 {
 	bool is_long = event->length > WORDS * sizeof(uint32_t);
+	size_t more = is_long ? event->length - WORDS * sizeof(uint32_t) : 0;
+	bool is_kept = event->is_kept && is_long && more <= PX_FRAME_KEPT_BYTES;
 	uint32_t shape = (event->is_native ? PX_FRAME_NATIVE : 0u) |
-			 (event->is_other ? PX_FRAME_OTHER_THREAD : 0u) | (is_long ? PX_FRAME_LONG : 0u);
+			 (event->is_other ? PX_FRAME_OTHER_THREAD : 0u) | (is_long ? PX_FRAME_LONG : 0u) |
+			 (is_kept ? PX_FRAME_KEPT : 0u);
 	unsigned char *to = pack->records + pack->records_size;
 	struct site *site = put_site_of(pack, &to, event->address,
 					site_kind(event->id, event->flags, is_long ? 0 : event->length, shape));
 	const unsigned char *data = event->data;
-	size_t more = is_long ? event->length - sizeof(site->word) : 0;
 
 	note_entry(pack, stamp);
 	to = put_time(pack, to, event->time_ns, stamp.image_ns);
@@ -348,7 +397,9 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 		to = px_varint_put(to, event->length);
 	if (event->is_native)
 		to = put_words(site, to, data);
-	if (more && event->is_native) {
+	if (px_unlikely(is_kept)) {
+		to = put_kept(pack, to, data + sizeof(site->word), more);
+	} else if (more && event->is_native) {
 		to = put_path(pack, to, data + sizeof(site->word), more);
 	} else if (more) {
 		memcpy(to, data + sizeof(site->word), more);

@@ -32,6 +32,7 @@ struct px_pack_event {
 	uint32_t id;
 	uint32_t flags;	 /* flags of the record */
 	bool is_native;	 /* the entry does not hold the data */
+	bool is_kept;	 /* other events may have the same data after the first 16 bytes (PX_FRAME_KEPT) */
 	bool is_other;	 /* pid and thread are not those of the context's object */
 	uint32_t length; /* number of data bytes; at least 16 if is_native */
 	const void *data;

@@ -188,6 +188,7 @@ static void stage_event(struct px_log *log, const struct px_report *report, cons
 				      .id = record->id,
 				      .flags = record->flags & PX_LOG_RECORD_FLAGS,
 				      .is_native = translation->is_native,
+				      .is_kept = px_call_is_stack(record->id),
 				      .is_other = is_other(log, volume, context, record),
 				      .length = (uint32_t)report->copied,
 				      .data = data};

@@ -18,6 +18,11 @@ struct site {
 	uint32_t word[WORDS];
 };
 
+struct kept_data {
+	uint32_t size;
+	unsigned char bytes[PX_FRAME_KEPT_BYTES];
+};
+
 struct px_unpack {
 	uint32_t nr_sites, nr_objects, objects_size;
 	uint64_t last_address;
@@ -31,6 +36,8 @@ struct px_unpack {
 	struct px_log_object *object;
 	/* Hash table of handles: index of the object + 1; a power of two, at least twice the number of objects. */
 	uint32_t *bucket;
+	uint32_t nr_kept;
+	struct kept_data *kept; /* PX_FRAME_KEPT_MAX elements; NULL before the first of them */
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
 };
 
@@ -46,6 +53,7 @@ void px_unpack_free(struct px_unpack *unpack)
 	free(unpack->object);
 	free(unpack->bucket);
 	free(unpack->sharing);
+	free(unpack->kept);
 	free(unpack);
 }
 
@@ -282,6 +290,32 @@ static const void *get_path(struct px_unpack *unpack, struct px_input *in, size_
 	return more;
 }
 
+/* Read data that other events may have, too. */
+static const void *get_kept(struct px_unpack *unpack, struct px_input *in, uint32_t size)
+{
+	uint64_t number = px_input_number(in);
+	const void *bytes = NULL;
+
+	if (!unpack->kept)
+		unpack->kept = calloc(PX_FRAME_KEPT_MAX, sizeof(*unpack->kept));
+	in->is_bad |= !unpack->kept || size > PX_FRAME_KEPT_BYTES;
+	if (in->is_bad)
+		return NULL;
+	if (number < PX_FRAME_KEPT_FIRST) {
+		bytes = px_input_bytes(in, size);
+		if (number == PX_FRAME_KEEP)
+			in->is_bad |= unpack->nr_kept == PX_FRAME_KEPT_MAX;
+		if (number == PX_FRAME_KEEP && !in->is_bad) {
+			unpack->kept[unpack->nr_kept].size = size;
+			memcpy(unpack->kept[unpack->nr_kept++].bytes, bytes, size);
+		}
+		return bytes;
+	}
+	number -= PX_FRAME_KEPT_FIRST;
+	in->is_bad |= number >= unpack->nr_kept || unpack->kept[number].size != size;
+	return in->is_bad ? NULL : unpack->kept[number].bytes;
+}
+
 PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct site *site, const struct px_txtb_entry *entry,
 			struct px_unpacked *to)
 {
@@ -299,8 +333,11 @@ PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct si
 	}
 	if (!(site->shape & PX_FRAME_LONG) || in->is_bad)
 		return;
-	to->more = to->is_native && unpack->shares ? get_path(unpack, in, to->length - FIRST_BYTES) :
-						     px_input_bytes(in, to->length - FIRST_BYTES);
+	if (px_unlikely(site->shape & PX_FRAME_KEPT))
+		to->more = get_kept(unpack, in, to->length - (uint32_t)FIRST_BYTES);
+	else
+		to->more = to->is_native && unpack->shares ? get_path(unpack, in, to->length - FIRST_BYTES) :
+							     px_input_bytes(in, to->length - FIRST_BYTES);
 }
 
 void px_unpack_skip(struct px_unpack *unpack)
@@ -327,7 +364,7 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 		return 0;
 	}
 	if (frame->flags & PX_FRAME_CHAPTER) {
-		unpack->nr_sites = unpack->nr_objects = 0;
+		unpack->nr_sites = unpack->nr_objects = unpack->nr_kept = 0;
 		unpack->last_address = 0;
 		if (unpack->bucket)
 			memset(unpack->bucket, 0,

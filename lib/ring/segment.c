@@ -97,7 +97,6 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	view->geometry.event_slots = px_read_once(&segment->geometry.event_slots);
 	view->geometry.user_limit = px_read_once(&segment->geometry.user_limit);
 	view->max_data = px_read_once(&segment->max_data);
-	view->max_call_data = px_read_once(&segment->aggregates) ? 0 : view->max_data;
 	bounded = px_read_once(&segment->bounded);
 	source = px_read_once(&segment->source);
 	shift = px_read_once(&segment->shift);
@@ -108,6 +107,10 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	view->bound = px_bound_of_one(view->geometry.nr_slots, view->limit);
 	view->nr_own = 0;
 	view->grows = px_read_once(&segment->grows);
+	view->stacks = px_read_once(&segment->stacks);
+	view->stack_ticks = px_read_once(&segment->stack_ticks);
+	view->aggregates = px_read_once(&segment->aggregates);
+	view->max_call_data = view->aggregates || view->stacks == PX_STACKS_ALL ? 0 : view->max_data;
 	view->rings.source = source;
 	view->rings.shift = shift;
 	fill_view(mapping, view);

@@ -72,7 +72,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3A747845636175) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x3B747845636175) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -157,6 +157,8 @@ struct px_segment {
 	uint32_t grows;	   /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
 	uint32_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
 	uint64_t max_data; /* bytes */
+	uint32_t stacks;	   /* PX_STACKS_NONE, ... (attr.h) */
+	uint64_t stack_ticks; /* the bound of the attribute `stacks`, in ticks of the counter */
 	char name[PX_TRACE_NAME_MAX + 1];
 
 	/* Controllers write the state, and so does the writer that fills a bounded ring.  All writers read it. */
@@ -203,7 +205,14 @@ struct px_view {
 	uint64_t limit; /* limit of px_ring_reserve() for user events; 0: the rings loop */
 	struct px_bound bound; /* the same limit, as a restartable sequence compares it for one slot */
 	uint64_t max_data;
-	uint64_t max_call_data; /* the same for calls; 0: calls may be counted */
+	/*
+	 * The same, but 0 if calls may be counted, or if the stream wants a stack after each call.  So one comparison
+	 * finds the calls that the usual path of a wrapper does not record (callpoint.c).
+	 */
+	uint64_t max_call_data;
+	uint64_t stack_ticks; /* a call that waited for at least this time has a stack */
+	uint32_t stacks; /* the attribute of the stream (attr.h) */
+	uint32_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
 	uint32_t grows;	 /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
 	uint32_t nr_own; /* number of CPU rings that this process may write to: all, or 0 */
 	struct px_mapping mapping;

@@ -115,6 +115,22 @@ static bool create_growing(const struct px_stream *stream, const struct request 
 	return false;
 }
 
+/* Return the bound of the attribute `stacks` in ticks. */
+static uint64_t stack_ticks(const struct px_attr *attr, const struct px_clock *clock)
+{
+	uint64_t ns = attr->stacks == PX_STACKS_NONE || attr->stacks == PX_STACKS_ALL ? 0 : (attr->stacks - 1) * 1000;
+
+	return ns == 0 ? 0 : (uint64_t)(((unsigned __int128)ns << 48) / clock->scale);
+}
+
+/* Return the maximum of the data of an event.  A stream with stacks has room for the largest stack. */
+static uint64_t max_data_of(const struct px_attr *attr)
+{
+	bool is_small = attr->stacks != PX_STACKS_NONE && attr->max_data_size < PX_STACK_BYTES;
+
+	return is_small ? PX_STACK_BYTES : attr->max_data_size;
+}
+
 /* Create a segment.  If the memory is not enough for all rings, try again with fewer rings. */
 static int create_segment(struct px_stream *stream, const struct request *request, uint32_t index)
 {
@@ -126,7 +142,7 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	bool grows;
 	int error = 0;
 
-	if (!px_geometry_init(&geometry, attr->stream_size, attr->max_data_size, 1))
+	if (!px_geometry_init(&geometry, attr->stream_size, max_data_of(attr), 1))
 		return ENOMEM;
 	choose_rings(attr, request->clock->source, &geometry);
 	kind = choose_growth(request, &geometry);
@@ -142,12 +158,14 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	}
 	if (error)
 		return error;
-	px_segment_init(&mapping, &geometry, bounded, attr->max_data_size, request->clock->source,
+	px_segment_init(&mapping, &geometry, bounded, max_data_of(attr), request->clock->source,
 			px_clock_shift(request->clock->scale), &stream->view);
-	stream->view.grows = grows ? kind : PX_GROWS_NOT;
 	stream->view.segment->policy = attr->stream_policy;
 	stream->view.segment->aggregates = attr->aggregates;
-	stream->view.max_call_data = attr->aggregates ? 0 : stream->view.max_data;
+	stream->view.segment->stacks = attr->stacks;
+	stream->view.segment->stack_ticks = stack_ticks(attr, request->clock);
+	px_segment_view(&mapping, &stream->view); /* the view has copies of these */
+	stream->view.grows = grows ? kind : PX_GROWS_NOT;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
 	return 0;
 }
@@ -158,7 +176,7 @@ static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint
 	/* GETATTR-5: never copy the members that describe this library. */
 	px_attr_init(&stream->attr);
 	px_attr_set_name(&stream->attr, attr->name);
-	stream->attr.max_data_size = attr->max_data_size;
+	stream->attr.max_data_size = max_data_of(attr);
 	stream->attr.log_size = attr->log_size;
 	stream->attr.log_policy = attr->log_policy;
 	stream->attr.inherited = attr->inherited;
@@ -167,6 +185,7 @@ static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint
 	stream->attr.nr_rings = stream->view.geometry.nr_rings;
 	stream->attr.grows = attr->grows;
 	stream->attr.aggregates = attr->aggregates;
+	stream->attr.stacks = attr->stacks;
 	stream->attr.create_time = px_clock_timespec(create_ns);
 }
 

@@ -4,9 +4,11 @@
 #include "trace/callpoint.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "trace/counted.h"
 #include "trace/emit.h"
+#include "trace/unwind.h"
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
 
@@ -46,10 +48,6 @@ PX_INLINE uint64_t count(uint64_t *counter)
 	return before;
 }
 
-/*
- * Count a call.  Do not count the event at the end of a wait, because the event at the start of the
- * wait was counted.
- */
 PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 			  const struct px_event *event, struct px_cpu cpu)
 {
@@ -57,9 +55,103 @@ PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 	bool has_own = px_likely(cpu.number < rings->nr_rings - rings->nr_shared);
 	struct px_ring ring = px_ring_own_or_shared(rings, has_own, cpu.number);
 
-	if (px_likely(!(event->flags & PX_RECORD_ENDS)) &&
-	    px_unlikely(count(&ring.control->calls[wrapper]) == 0))
+	if (px_unlikely(count(&ring.control->calls[wrapper]) == 0))
 		register_call(view, event->id);
+}
+
+/* Do not count the event at the end of a wait, because the event at the start of the wait was counted. */
+PX_INLINE bool counts(uint32_t flags)
+{
+	return !(flags & PX_RECORD_ENDS);
+}
+
+/* Return true for the two events of a call that waits. */
+PX_INLINE bool is_of_wait(uint32_t flags)
+{
+	return (flags & (PX_RECORD_BEGINS | PX_RECORD_ENDS)) != 0;
+}
+
+/* Stacks. */
+
+/* The data of an event txtrace_stack. */
+struct stack {
+	union px_call_data head;
+	uint64_t frame[PX_UNWIND_DEPTH];
+};
+
+_Static_assert(sizeof(struct stack) == PX_STACK_BYTES, "a stream with stacks has room for each");
+
+static size_t take_stack(struct stack *stack, void *address)
+{
+	enum px_unwind_end end;
+	unsigned int nr = px_unwind((uintptr_t)address, stack->frame, &end);
+	uint64_t id = end;
+
+	for (unsigned int i = 0; i < nr; i++)
+		id = (id ^ stack->frame[i]) * UINT64_C(0x9E3779B97F4A7C15), id ^= id >> 32;
+	memset(&stack->head, 0, sizeof(stack->head));
+	stack->head.of_object.object = id;
+	stack->head.of_object.count = (uint16_t)nr;
+	stack->head.of_object.result = (int16_t)end;
+	return sizeof(stack->head) + nr * sizeof(stack->frame[0]);
+}
+
+/* Return true if the stream wants the stack of a call that waited for this time (0: not known), or did not wait. */
+static bool wants_stack(const struct px_view *view, bool has_waited, uint64_t ticks)
+{
+	if (view->stacks == PX_STACKS_NONE || view->stacks == PX_STACKS_ALL)
+		return view->stacks == PX_STACKS_ALL;
+	return has_waited && (ticks == 0 || ticks >= view->stack_ticks);
+}
+
+/*
+ * Return true if a stack may follow this event.  The caller of counted calls is not the caller of the call that tells
+ * the count.
+ */
+PX_INLINE bool has_stack(const struct px_view *view, uint32_t wrapper, uint32_t flags)
+{
+	return px_unlikely(view->stacks != PX_STACKS_NONE) && wrapper != PX_NO_WRAPPER_CALLS &&
+	       (view->stacks == PX_STACKS_ALL || is_of_wait(flags));
+}
+
+/* Record the stack of the caller in each stream that wants it. */
+static PX_COLD void record_stack(bool has_waited, uint64_t ticks, void *address)
+{
+	struct px_self *self = &px_gate.self;
+	uint64_t attached = px_load_acquire(&self->attached);
+	struct px_event event = {.id = px_call_event(PX_CALL_txtrace_stack)};
+	struct px_cpu cpu = px_emit_current_cpu();
+	const struct px_view *view;
+	struct px_claiming call;
+	struct stack stack;
+	size_t length = 0;
+
+	px_emit_fill_identity(&event, address);
+	event.data = &stack;
+	call = px_calls_enter(px_frame_here());
+	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		if (!wants_stack(view, has_waited, ticks))
+			continue;
+		if (length == 0)
+			length = take_stack(&stack, address);
+		px_emit_fill_length(&event, view, length, PX_RECORD_CALL);
+		count_call(view, PX_NO_WRAPPER_STACK, &event, cpu);
+		px_emit_any(view, &event, cpu, px_calls_claim(call));
+	}
+	px_calls_leave(call);
+}
+
+/* Call this after an event of a call, if a stream of the process has stacks. */
+static PX_COLD void after_event(uint32_t flags, void *address)
+{
+	struct px_inside *entry = px_inside_own();
+	uint64_t since = entry ? entry->wait_since : 0, now = px_callpoint_clock();
+
+	if (entry && flags & (PX_RECORD_BEGINS | PX_RECORD_ENDS))
+		entry->wait_since = flags & PX_RECORD_BEGINS ? now : 0;
+	if (flags & PX_RECORD_BEGINS)
+		return;
+	record_stack(flags & PX_RECORD_ENDS, since ? now - since : 0, address);
 }
 
 /* Return false if the thread has no tid, and so must not claim slots. */
@@ -85,17 +177,22 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	struct px_cpu cpu = px_emit_current_cpu();
 	const struct px_view *view;
 	struct px_claiming call;
+	bool has_stacks = false;
 
 	px_emit_fill_identity(&event, address);
 	call = px_calls_enter(px_frame_here());
 	while ((view = px_emit_next_view(self, &attached, event.pid))) {
-		if (wrapper == PX_NO_WRAPPER_CALLS && view->max_call_data != 0)
+		if (wrapper == PX_NO_WRAPPER_CALLS && !view->aggregates)
 			continue; /* this stream has events of these calls */
 		px_emit_fill_length(&event, view, length, flags);
-		count_call(view, wrapper, &event, cpu);
+		if (px_likely(counts(flags)))
+			count_call(view, wrapper, &event, cpu);
 		px_emit_any(view, &event, cpu, px_calls_claim(call));
+		has_stacks |= has_stack(view, wrapper, flags);
 	}
 	px_calls_leave(call);
+	if (px_unlikely(has_stacks))
+		after_event(flags, address);
 }
 
 /* The arguments are values, not pointers, so that the arguments of px_callpoint() can stay in registers. */
@@ -106,9 +203,9 @@ static PX_COLD void record_two(uint32_t wrapper, uint32_t call_at, uint64_t firs
 	record(wrapper, call_at, data, sizeof(data), address);
 }
 
-/* Record a call of 16 bytes that the stream does not truncate.  The caller has noted its call. */
+/* Record a call of 16 bytes that the stream does not truncate, and count it.  The caller has noted its call. */
 PX_INLINE void record_usual(const struct px_view *view, uint32_t wrapper, uint32_t call_at, uint64_t first,
-			    uint64_t second, void *address)
+			    uint64_t second, void *address, bool is_counted)
 {
 	uint64_t data[2] = {first, second};
 	struct px_event event;
@@ -120,37 +217,41 @@ PX_INLINE void record_usual(const struct px_view *view, uint32_t wrapper, uint32
 	event.length = sizeof(data);
 	px_emit_fill_identity(&event, address);
 	cpu = px_emit_current_cpu();
-	count_call(view, wrapper, &event, cpu);
+	if (is_counted)
+		count_call(view, wrapper, &event, cpu);
 	px_emit(view, &event, 1, cpu);
 }
 
-/* The stream may count the call instead (counted.h), or truncate its data.  End the call that px_callpoint() began. */
+/*
+ * The stream may count the call instead (counted.h), truncate its data, or want its stack.  End the call that
+ * px_callpoint() began.
+ */
 static PX_NOINLINE void count_or_record(const struct px_view *view, uintptr_t *calls, uint32_t wrapper,
 					uint32_t call_at, uint64_t first, uint64_t second, void *address)
 {
 	const struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)), .flags = call_at >> 16};
-	bool is_whole = view->max_data >= 2 * sizeof(first);
+	bool is_usual = view->max_data >= 2 * sizeof(first) && !has_stack(view, wrapper, event.flags);
 	unsigned int verdict = 0;
 
-	if (view->max_call_data == 0)
+	if (view->aggregates)
 		verdict = px_counted_call(view, call_at, first, second, address);
 	if (verdict & PX_COUNTED_IS_DONE)
 		count_call(view, wrapper, &event, px_emit_current_cpu());
-	else if (verdict == 0 && is_whole)
-		record_usual(view, wrapper, call_at, first, second, address);
+	else if (verdict == 0 && is_usual)
+		record_usual(view, wrapper, call_at, first, second, address, counts(event.flags));
 	px_calls_end(calls);
 	if (verdict & PX_COUNTED_IS_DUE)
 		px_counted_record();
 	if (verdict & PX_COUNTED_IS_CHANGING)
 		px_counted_record_object(first);
-	if (!(verdict & PX_COUNTED_IS_DONE) && (verdict != 0 || !is_whole))
+	if (!(verdict & PX_COUNTED_IS_DONE) && (verdict != 0 || !is_usual))
 		record_two(wrapper, call_at, first, second, address);
 }
 
 /*
  * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the stream does not
  * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.  Leave
- * all other cases to record() and count_or_record().
+ * all other cases to record() and count_or_record(), also the events of a wait, which takes much longer than they do.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)
@@ -185,11 +286,12 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 		record_two(wrapper, call_at, first, second, address);
 		return;
 	}
-	if (px_unlikely(view->max_call_data < sizeof(first) + sizeof(second))) {
+	if (px_unlikely(view->max_call_data < sizeof(first) + sizeof(second) ||
+			is_of_wait(call_at >> 16))) {
 		count_or_record(view, calls, wrapper, call_at, first, second, address);
 		return;
 	}
-	record_usual(view, wrapper, call_at, first, second, address);
+	record_usual(view, wrapper, call_at, first, second, address, true);
 	px_calls_end(calls);
 }
 

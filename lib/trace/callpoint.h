@@ -34,7 +34,7 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 15,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 16,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
@@ -50,12 +50,21 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_IO_URING_ENTER,
 	PX_NO_WRAPPER_IO_GETEVENTS,
 	PX_NO_WRAPPER_PROCESS_START,
-	PX_NO_WRAPPER_PROCESS_END
+	PX_NO_WRAPPER_PROCESS_END,
+	PX_NO_WRAPPER_STACK
 };
 
-_Static_assert(PX_NO_WRAPPER_PROCESS_END < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
+_Static_assert(PX_NO_WRAPPER_STACK < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
 
-/* Record a call with 16 bytes of data: first and second. */
+/*
+ * Record a call with 16 bytes of data: first and second.
+ *
+ * If a stream has the attribute `stacks`, the event of a call that has waited is followed by an event txtrace_stack,
+ * with the stack of the caller.  It comes after the event, so that the wait in the trace ends when the wait has ended.
+ * The stack is in the event, not in a table of the stream: a stream that overwrites its oldest events never keeps an
+ * event without its stack, and no table can become full.  (A log has each stack once in each of its chapters,
+ * log/frame.h.)
+ */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address);
 

@@ -79,6 +79,11 @@ static bool is_on_usual_stack(uintptr_t address)
 	return address >= entry->stack_low;
 }
 
+uintptr_t px_frames_top_above(uintptr_t address)
+{
+	return is_on_usual_stack(address) ? px_inside_own()->stack_top : 0;
+}
+
 /*
  * The kernel sets uc_link to 0, and uc_flags to a few low bits.  The other tests exclude most memory that is not a
  * signal frame.  If such memory passes all tests, the only effect is that slots are freed later.

@@ -92,6 +92,12 @@ PX_COLD void px_calls_leave_nested(struct px_claiming call);
 /* At the first event of the calling thread, note where its usual stack is.  The thread must be inside (inside.h). */
 void px_frames_note_stack(bool is_first_thread);
 
+/*
+ * If this address is on the usual stack of the calling thread, return the top of that stack: all memory from the
+ * address up to the top is mapped while the thread runs there.  Otherwise return 0.
+ */
+uintptr_t px_frames_top_above(uintptr_t address);
+
 /* Free the claims of calls that were left. */
 PX_COLD void px_calls_free_left(uintptr_t address);
 

@@ -101,6 +101,7 @@ static void clear_entry(struct px_inside *entry)
 {
 	px_write_once(&entry->word, (uintptr_t)0);
 	px_write_once(&entry->stack_top, (uintptr_t)0);
+	entry->wait_since = 0;
 	px_write_once(&entry->doubted, (uintptr_t)0);
 	px_write_once(&entry->nr_unnoted, 0);
 	for (int i = 0; i < PX_FRAMES; i++)

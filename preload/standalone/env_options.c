@@ -9,8 +9,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <trace.h>
+#include <trace_ext.h>
 #include <unistd.h>
 
+#include "event/attr.h"
 #include "hook.h"
 #include "standalone/warn.h"
 
@@ -94,6 +96,26 @@ size_t px_env_size(const char *text)
 		return PX_ENV_SIZE;
 	}
 	return (size_t)size << shift;
+}
+
+int px_env_stacks(const char *text)
+{
+	char *end;
+	unsigned long long us;
+
+	if (strcmp(text, "no") == 0)
+		return TXTRACE_STACKS_NONE;
+	if (strcmp(text, "all") == 0)
+		return TXTRACE_STACKS_ALL;
+	if (strcmp(text, "waits") == 0)
+		return PX_STACKS_USUAL_US;
+	errno = 0;
+	us = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && errno == 0 && us <= PX_STACKS_BOUND_MAX_US)
+		return (int)us;
+	px_warn("TXTRACE_STACKS=%s is not no, waits, all or 0 to %d microseconds; recording no stacks", text,
+		PX_STACKS_BOUND_MAX_US);
+	return TXTRACE_STACKS_NONE;
 }
 
 int px_env_policy(const char *text)

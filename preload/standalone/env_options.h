@@ -22,6 +22,8 @@ uint32_t px_env_events(const char *text);
 
 /* Return TXTRACE_SIZE, the size of the log in bytes. */
 size_t px_env_size(const char *text);
+/* Return TXTRACE_STACKS, as txtrace_attr_setstacks() takes it. */
+int px_env_stacks(const char *text);
 /* Return TXTRACE_POLICY, the policy for a full log. */
 int px_env_policy(const char *text);
 

@@ -45,6 +45,7 @@ static char pattern[PATH_MAX]; /* absolute path of the log, with its % sequences
 static int log_policy = POSIX_TRACE_LOOP;
 static size_t log_size = PX_ENV_SIZE;
 static bool aggregates;
+static int stacks = TXTRACE_STACKS_NONE;
 
 static trace_id_t log_trace;
 static uint32_t log_pid; /* the process that has the log; 0: no log */
@@ -269,6 +270,8 @@ static int create(int fd, bool has_former)
 	if (!error)
 		error = txtrace_attr_setaggregation(&attr, aggregates);
 	if (!error)
+		error = txtrace_attr_setstacks(&attr, stacks);
+	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &log_trace);
 	posix_trace_attr_destroy(&attr);
 	if (!error && has_former && px_flush_former(log_trace, former.stream) == 0)
@@ -351,6 +354,7 @@ static void trace(void)
 	const char *size = variable("TXTRACE_SIZE");
 	const char *policy = variable("TXTRACE_POLICY");
 	const char *aggregate = variable("TXTRACE_AGGREGATE");
+	const char *stack = variable("TXTRACE_STACKS");
 	const char *out = variable("TXTRACE_OUT");
 
 	if (!read_process()) {
@@ -365,6 +369,8 @@ static void trace(void)
 	if (policy)
 		log_policy = px_env_policy(policy);
 	aggregates = aggregate && strcmp(aggregate, "0") != 0;
+	if (stack)
+		stacks = px_env_stacks(stack);
 	if (out && read_pattern(out))
 		begin_log(px_former_find(&former));
 }

@@ -330,6 +330,40 @@ START_TEST(modules_of_a_log_with_a_hostile_length_are_not_read)
 }
 END_TEST
 
+/* Attributes. */
+
+START_TEST(stacks_are_an_attribute_of_the_stream)
+{
+	static const int bounds[] = {TXTRACE_STACKS_NONE, TXTRACE_STACKS_ALL, 0, 20, 32000};
+	trace_attr_t attr, got;
+	trace_id_t trid;
+	size_t max_data;
+	int bound;
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		ok(posix_trace_attr_init(&attr));
+		ok(txtrace_attr_getstacks(&attr, &bound));
+		ck_assert_int_eq(bound, TXTRACE_STACKS_NONE);
+		ok(txtrace_attr_setgrowth(&attr, 1));
+		ok(txtrace_attr_setstacks(&attr, bounds[i]));
+		ok(txtrace_attr_setgrowth(&attr, 0));
+		ok(posix_trace_create(0, &attr, &trid));
+		ok(posix_trace_get_attr(trid, &got));
+		ok(txtrace_attr_getstacks(&got, &bound));
+		ck_assert_int_eq(bound, bounds[i]);
+		ok(posix_trace_attr_getmaxdatasize(&got, &max_data));
+		ck_assert_uint_eq(max_data, bounds[i] == TXTRACE_STACKS_NONE ? 256 : 272);
+		ok(posix_trace_shutdown(trid));
+	}
+	fails(txtrace_attr_setstacks(&attr, -3), EINVAL);
+	fails(txtrace_attr_setstacks(&attr, 32001), EINVAL);
+	fails(txtrace_attr_setstacks(NULL, 0), EINVAL);
+	fails(txtrace_attr_getstacks(&attr, NULL), EINVAL);
+	ok(posix_trace_attr_destroy(&attr));
+	fails(txtrace_attr_setstacks(&attr, 0), EINVAL);
+}
+END_TEST
+
 /* Files. */
 
 START_TEST(file_info_of_a_log)
@@ -432,6 +466,7 @@ int main(void)
 	tcase_add_test(objects, objects_want_a_pre_recorded_stream);
 	suite_add_tcase(suite, objects);
 
+	tcase_add_test(files, stacks_are_an_attribute_of_the_stream);
 	tcase_add_test(files, modules_of_a_log_tell_where_its_events_came_from);
 	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_are_not_read);
 	tcase_add_test(files, file_info_of_a_log);

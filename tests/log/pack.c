@@ -178,6 +178,80 @@ static void add_random(uint32_t i, uint64_t *random, uint32_t nr_sites)
 	add_event(i, &event, HANDLE + (uint32_t)(any % 9000), step);
 }
 
+/* Stacks: one, few, or more than the table of a chapter has room for. */
+START_TEST(pack_of_stacks_comes_back_and_has_each_stack_once)
+{
+	static const uint32_t nr_stacks[] = {1, 30, 3000};
+	uint64_t random = test_seed();
+	enum { EVENTS = 1000 };
+
+	for (size_t k = 0; k < 3; k++) {
+		size_t size = 0, first_size = 0;
+
+		for (uint32_t frame = 0; frame < 3; frame++) {
+			const void *bytes;
+
+			px_pack_begin(pack, frame * EVENTS, frame == 0);
+			for (uint32_t i = 0; i < EVENTS; i++) {
+				unsigned char data[272];
+				uint32_t any = (uint32_t)(next_random(&random) % nr_stacks[k]);
+				struct px_pack_event event = {.address = 0x5000,
+							      .id = 300,
+							      .is_kept = true,
+							      .is_native = any % 2,
+							      .length = 24 + any % 32 * 8,
+							      .time_ns = base_ns + (ticks + 1) * TICK_NS,
+							      .data = data};
+
+				for (uint32_t b = 0; b < event.length; b++)
+					data[b] = (unsigned char)(any * 7 + b * (any >> 3));
+				add_event(i, &event, HANDLE, 1);
+			}
+			bytes = px_pack_end(pack, &size);
+			first_size = frame == 0 ? size : first_size;
+			expect_told(bytes, size, frame * EVENTS, EVENTS);
+		}
+		/* In a later frame of the chapter, a stack is a number. */
+		if (nr_stacks[k] <= 30)
+			ck_assert_uint_lt(size, EVENTS * 16 + 1024);
+		ck_assert_uint_le(size, first_size);
+	}
+}
+END_TEST
+
+/* The number of a stack that the chapter does not have. */
+START_TEST(pack_of_a_stack_that_is_missing_is_damaged)
+{
+	unsigned char data[64] = {1};
+	struct px_pack_event event = {
+		.address = 0x5000, .id = 300, .is_kept = true, .length = sizeof(data), .data = data};
+	struct px_unpacked got[2];
+	const unsigned char *bytes;
+	size_t size;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < 2; i++) {
+		event.time_ns = base_ns + (ticks + 1) * TICK_NS;
+		add_event(i, &event, HANDLE, 1);
+	}
+	bytes = px_pack_end(pack, &size);
+	ck_assert_uint_eq(bytes[size - 1], PX_FRAME_KEPT_FIRST); /* the second event has the stack of the first one */
+	for (unsigned int number = 0; number < 128; number++) {
+		unsigned char *copy = malloc(size);
+		struct px_log_frame frame;
+
+		ck_assert_ptr_nonnull(copy);
+		memcpy(copy, bytes, size);
+		copy[size - 1] = (unsigned char)number;
+		frame = head_of(copy);
+		frame.sum = px_frame_sum_of(&frame, copy + sizeof(frame));
+		ck_assert_uint_eq(px_unpack_frame(unpack, &frame, copy + sizeof(frame), entries, TICK_NS, got),
+				  number == PX_FRAME_KEPT_FIRST ? 2 : 1);
+		free(copy);
+	}
+}
+END_TEST
+
 typedef void add_entry_fn(uint32_t i, uint64_t *random, uint32_t nr_sites);
 
 /* Make a frame at this position, as full as it can be, and read it.  Return the position behind it. */
@@ -568,6 +642,8 @@ int main(void)
 	tcase_add_checked_fixture(packing, setup, teardown);
 	tcase_set_timeout(packing, 120);
 	tcase_add_test(packing, pack_of_all_that_can_be_comes_back);
+	tcase_add_test(packing, pack_of_stacks_comes_back_and_has_each_stack_once);
+	tcase_add_test(packing, pack_of_a_stack_that_is_missing_is_damaged);
 	tcase_add_test(packing, pack_time_that_the_stamps_do_not_show_comes_back);
 	tcase_add_test(packing, pack_of_usual_events_takes_three_bytes_each);
 	tcase_add_test(packing, pack_of_calls_takes_five_bytes_each);

@@ -40,6 +40,8 @@ reason 'Variables, and functions that return the address of one.' \
 	__h_errno_location __rseq_offset __rseq_size stdin stdout _r_debug
 reason 'The dynamic linker, which only this object can ask: for the next object that defines a function.' \
 	dladdr dlerror dlsym dlvsym
+reason 'The dynamic linker finds the module of an address, without a lock; weak, so older systems may lack it.' \
+	_dl_find_object
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
 	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf stpcpy strcat strchr strcmp \
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \

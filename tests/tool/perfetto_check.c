@@ -189,6 +189,21 @@ static void check_order(const Perfetto__TrackEvent *event, uint64_t time_ns)
 		fail("a slice ends on track %s that never began", tracks[uuid].name);
 }
 
+static void print_callstack(const Perfetto__InlineCallstack *callstack)
+{
+	if (callstack->n_frames == 0)
+		fail("a stack has no frames");
+	for (size_t i = 0; i < callstack->n_frames; i++) {
+		const Perfetto__InlineCallstack__Frame *frame = callstack->frames[i];
+
+		if (!frame->function_name || (frame->source_file != NULL) != (frame->has_line_number != 0))
+			fail("frame %zu has no name, or only half of its place", i);
+		printf("%s%s", i == 0 ? " callstack=" : ";", frame->function_name);
+		if (frame->source_file)
+			printf("@%s:%" PRIu32, frame->source_file, frame->line_number);
+	}
+}
+
 static void read_event(const Perfetto__TrackEvent *event, uint64_t time_ns)
 {
 	static const char *const types[] = {"?", "begin", "end", "instant", "counter"};
@@ -205,6 +220,8 @@ static void read_event(const Perfetto__TrackEvent *event, uint64_t time_ns)
 	for (size_t i = 0; i < event->n_debug_annotations; i++)
 		print_note(event->debug_annotations[i]);
 	check_flows(event);
+	if (event->callstack)
+		print_callstack(event->callstack);
 	putchar('\n');
 }
 

@@ -50,7 +50,7 @@ const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 /* Phases of a call, the sizes of the words of a layout, and those of kinds of fields: see lib/event/calls.h. */
 const NO_CALL = -1, WHOLE = 0, BEGINS = 1;
 const LAYOUTS = [[8, 4, 2, 2], [4, 4, 8], [8, 8]];
-const KIND_BYTES = {p: 8, n: 8, q: 8, h: 2, e: 2, c: 2, s: 0, a: 0};
+const KIND_BYTES = {p: 8, n: 8, q: 8, h: 2, e: 2, c: 2, r: 2, s: 0, a: 0, f: 0};
 const INTERRUPT = 0xFFFFFFFF, INITIALIZE = 0xF0F0F0F0;
 
 /* Reads the numbers of a block. */
@@ -487,15 +487,17 @@ class Trace {
 				break; /* the data was truncated */
 			if (field.name === 'result' && phase === BEGINS)
 				continue; /* the result is not yet known */
-			shown.push({label: field.name, kind: field.kind, value, text: this.fieldText(field, value),
+			shown.push({label: field.name, kind: field.kind, value, text: this.fieldText(i, field, value),
 				object: this.fieldObject(i, field, value, object)});
 		}
 		if (phase !== WHOLE)
 			shown.push({label: 'wait', kind: 's', value: 0n, text: phase === BEGINS ? 'begins' : 'ends'});
 		return shown;
 	}
-	/* Return a number as a BigInt, and the text of a field of kind s or a. */
+	/* Return a number as a BigInt, and the text of a field of kind s, a or f. */
 	fieldValue(i, {kind, offset, bytes}) {
+		if (kind === 'f')
+			return this.stackOf(i)[1];
 		if (bytes === 0)
 			return kind === 's' ? this.fieldString(i, offset) : this.fieldAddress(i, offset);
 		const number = this.value(i, bytes, offset, 'dqec'.includes(kind));
@@ -525,9 +527,15 @@ class Trace {
 		}
 		return `family ${family}`;
 	}
-	fieldText({name, kind}, value) {
+	/* Return why the stack of an event ends, and its functions. */
+	stackOf(i) {
+		return this.facts.stacks[`0x${BigInt(this.value(i, 8, 0, false) ?? 0).toString(16)}`] ?? ['', ''];
+	}
+	fieldText(i, {name, kind}, value) {
 		if (typeof value === 'string')
 			return value;
+		if (kind === 'r')
+			return this.stackOf(i)[0];
 		const isError = name === 'result' && (kind === 'q' ? value < 0n && value > -4096n : value > 0n);
 		const error = value < 0n ? -value : value;
 
@@ -562,7 +570,7 @@ class Trace {
 			return this.facts.filters[this.number[i]];
 		if (fields)
 			return fields.map(({label, kind, text, object}) => {
-				const quote = kind === 's' && label !== 'wait' ? '"' : '';
+				const quote = kind === 'r' || (kind === 's' && label !== 'wait') ? '"' : '';
 
 				return `${label}=${quote}${object ? object.name : text}${quote}`;
 			}).join(' ');
