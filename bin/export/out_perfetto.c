@@ -364,7 +364,8 @@ static void wire_stack(struct perfetto *perfetto, const struct event *event)
 		wire_frame(perfetto, "[cut]", NULL, 0);
 	for (unsigned int i = stack.nr; i-- > 0;) {
 		unsigned int nr = 0;
-		const struct symbols_frame *frame = symbols ? symbols_frames(symbols, stack.frame[i], &nr) : NULL;
+		const struct symbols_frame *frame =
+			symbols && !stack.is_unlisted ? symbols_frames(symbols, stack.frame[i], &nr) : NULL;
 		char address[24];
 
 		snprintf(address, sizeof(address), "0x%" PRIx64, stack.frame[i]);

@@ -21,6 +21,7 @@ bool stack_read(const struct event *event, struct stack *stack)
 	if (stack->nr > (event->size - LAYOUT_BYTES) / sizeof(stack->frame[0]))
 		stack->nr = (unsigned int)((event->size - LAYOUT_BYTES) / sizeof(stack->frame[0]));
 	stack->end = end;
+	stack->is_unlisted = event->code == 0 && event->address != 0;
 	memcpy(stack->frame, event->data + LAYOUT_BYTES, stack->nr * sizeof(stack->frame[0]));
 	return true;
 }
@@ -39,9 +40,17 @@ const char *stack_cut(unsigned int end)
 	return end < sizeof(reasons) / sizeof(reasons[0]) ? reasons[end] : "unknown reason";
 }
 
+/* Return the function of a frame, with the functions that are inlined there.  Their number is 0 if no name is known. */
+static const struct symbols_frame *frames_of(struct symbols *symbols, const struct stack *stack, unsigned int i,
+					     unsigned int *nr)
+{
+	*nr = 0;
+	return symbols && !stack->is_unlisted ? symbols_frames(symbols, stack->frame[i], nr) : NULL;
+}
+
 void stack_trim(struct symbols *symbols, struct stack *stack)
 {
-	for (unsigned int i = stack->nr; symbols && i-- > 0;) {
+	for (unsigned int i = stack->nr; symbols && !stack->is_unlisted && i-- > 0;) {
 		unsigned int nr;
 		const struct symbols_frame *frame = symbols_frames(symbols, stack->frame[i], &nr);
 
@@ -73,8 +82,8 @@ char *stack_fold(struct symbols *symbols, const struct stack *stack)
 		separator = ";";
 	}
 	for (unsigned int i = stack->nr; i-- > 0;) {
-		unsigned int nr = 0;
-		const struct symbols_frame *frame = symbols ? symbols_frames(symbols, stack->frame[i], &nr) : NULL;
+		unsigned int nr;
+		const struct symbols_frame *frame = frames_of(symbols, stack, i, &nr);
 
 		for (unsigned int k = nr; k-- > 0; separator = ";") {
 			fputs(separator, to);
@@ -95,8 +104,8 @@ void stack_lines(struct symbols *symbols, const struct stack *stack, void (*line
 	char text[512];
 
 	for (unsigned int i = 0; i < stack->nr; i++) {
-		unsigned int nr = 0;
-		const struct symbols_frame *frame = symbols ? symbols_frames(symbols, stack->frame[i], &nr) : NULL;
+		unsigned int nr;
+		const struct symbols_frame *frame = frames_of(symbols, stack, i, &nr);
 
 		for (unsigned int k = 0; k < nr; k++) {
 			int used = snprintf(text, sizeof(text), "%.400s", frame[k].function);

@@ -15,6 +15,7 @@ struct stack {
 	uint64_t id; /* equal stacks have the same number */
 	unsigned int nr;
 	unsigned int end;	     /* why it ends: 0: the thread began there */
+	bool is_unlisted;	     /* the log does not list the modules of this program, so its code has no names */
 	uint64_t frame[STACK_FRAMES]; /* return addresses; the caller of the recorded call is the first */
 };
 

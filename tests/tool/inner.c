@@ -33,7 +33,6 @@ int main(int argc, char **argv)
 	lock_one();
 	lock_one();
 	lock_other();
-	if (argc > 1)
-		usleep(300000);
+	usleep(argc > 1 ? 300000 : 1000);
 	return 0;
 }

@@ -38,6 +38,16 @@ nr_checks=$((nr_checks + 3))
 [ -z "$(sites inner)" ] || complain "code of inner is named $(sites inner)"
 sites outer | grep -q outer || complain "code of outer is named $(sites outer)"
 
+# Stacks, too.
+record_named outer setarch -R "$tool" record --preload --stacks --inherit --quiet --force -o "$log" tests/tool/outer \
+	"$(pwd)/tests/tool/inner"
+"$tool" print --columns data -f "thread:'inner *' txtrace_stack" "$log" >"$scratch/inner_stacks"
+"$tool" print --columns data -f "thread:'outer *' txtrace_stack" "$log" >"$scratch/outer_stacks"
+nr_checks=$((nr_checks + 2))
+grep -q 0x "$scratch/inner_stacks" && ! grep -qE 'main|outer' "$scratch/inner_stacks" ||
+	complain "stacks of inner are named $(cat "$scratch/inner_stacks")"
+grep -qE 'main|outer' "$scratch/outer_stacks" || complain "stacks of outer are named $(cat "$scratch/outer_stacks")"
+
 # After an exec, the modules are those of the new program.
 setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" 2>"$scratch/err" ||
 	complain "sh fails: $(cat "$scratch/err")"
