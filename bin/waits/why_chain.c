@@ -199,9 +199,10 @@ static void print_doing(struct why_chain *why, const struct waiter *thread, cons
 		print_chain(why, is, its, depth);
 		return;
 	}
-	why_line(&why->to, depth, "%s was %s of that %s, in %u waits, the longest of %s.", thread->name,
+	why_line(&why->to, depth, "%s was %s of that %s, in %u wait%s, the longest of %s.", thread->name,
 		 why_duration(doing->ns).text,
 		 why_wait(longest->state, longest->object, longest->service).text, doing->nr,
+		 doing->nr == 1 ? "" : "s",
 		 why_duration(doing->longest_ns).text);
 	if (is && is->wait.object->is_lock && doing->longest_ns * SMALL_PART >= part_length(part))
 		print_chain(why, is, its, depth + 1);

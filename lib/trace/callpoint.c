@@ -87,8 +87,10 @@ static size_t take_stack(struct stack *stack, void *address)
 	unsigned int nr = px_unwind((uintptr_t)address, stack->frame, &end);
 	uint64_t id = end;
 
-	for (unsigned int i = 0; i < nr; i++)
-		id = (id ^ stack->frame[i]) * UINT64_C(0x9E3779B97F4A7C15), id ^= id >> 32;
+	for (unsigned int i = 0; i < nr; i++) {
+		id = (id ^ stack->frame[i]) * UINT64_C(0x9E3779B97F4A7C15);
+		id ^= id >> 32;
+	}
 	memset(&stack->head, 0, sizeof(stack->head));
 	stack->head.of_object.object = id;
 	stack->head.of_object.count = (uint16_t)nr;

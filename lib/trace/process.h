@@ -142,9 +142,9 @@ PX_INLINE uint64_t px_process_incarnation(void)
 }
 
 /*
- * Get the number of the shared name table of this process.  If there is no table, choose or create one.  If no
- * other process needs the table now (!is_shared), create a private table.  Return 0 or ENOMEM.  If there is a registry, the caller must hold its lock, because controllers may search for the table or
- * choose one at the same time.
+ * Get the number of the shared name table of this process.  If there is no table, choose or create one.  If no other
+ * process needs the table now (!is_shared), create a private table.  Return 0 or ENOMEM.  If there is a registry, the
+ * caller must hold its lock, because controllers may search for the table or choose one at the same time.
  */
 int px_process_choose_shared_names(bool is_shared, uint32_t *number);
 

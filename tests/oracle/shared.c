@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, signals a condition,
- * holds a read-write lock first as a writer and then as a reader, and at last comes to a barrier.  In the child, the memory is at another address.  Both live until the tool had many chances to read them.
+ * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, signals a
+ * condition, holds a read-write lock first as a writer and then as a reader, and at last comes to a barrier.  In the
+ * child, the memory is at another address.  Both live until the tool had many chances to read them.
  */
 #include <pthread.h>
 #include <semaphore.h>
