@@ -10,10 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/confined.h"
 #include "base/decimal.h"
 
-#define MEMORY_ATTEMPTS 10
+#define MEMORY_ATTEMPTS 1000
 
 #define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
@@ -335,24 +336,44 @@ static bool has_text(int fd)
 	return got == 1;
 }
 
+/* Open the list of mappings of this thread.  Return a descriptor, or -errno; -ESRCH if the thread is exiting. */
+static int open_thread_maps(uint32_t tid)
+{
+	int fd = open_proc(tid, "/maps");
+	int error;
+
+	if (fd >= 0 && has_text(fd))
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return error == 0 || error == ENOENT ? -ESRCH : -error;
+}
+
 /*
- * Open the list of mappings of a process.  The list is empty if the thread is exiting: then try
- * again, with another thread if there is one.
+ * Open the list of mappings of a process.  If the thread that has been asked is exiting, ask another one.  A thread
+ * whose list is not there, and which is not exiting, is one of the kernel.  Return a descriptor, or -errno, as
+ * px_procfs_segments() does.
  */
 static int open_maps(uint32_t pid)
 {
-	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
-		uint32_t tid = px_procfs_thread(pid);
-		int fd = tid != 0 ? open_proc(tid, "/maps") : -1;
+	uint32_t tid, asked = 0;
+	int fd;
 
-		if (tid == 0 || (fd >= 0 && has_text(fd)))
-			return fd;
+	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
+		tid = px_procfs_thread(pid);
+		if (tid == 0)
+			return -ESRCH;
+		if (tid == asked)
+			return -EPERM;
+		fd = open_thread_maps(tid);
 		if (fd >= 0)
-			syscall(SYS_close, fd);
-		if (errno == EACCES || errno == EPERM)
-			break;
+			PX_TESTPOINT("procfs.maps.opened");
+		if (fd != -ESRCH)
+			return fd == -EACCES ? -EPERM : fd;
+		asked = tid;
 	}
-	return -1;
+	return -EAGAIN;
 }
 
 /*
@@ -360,11 +381,32 @@ static int open_maps(uint32_t pid)
  * of interest are short.
  */
 struct lines {
-	int fd;
+	int fd, repeats;
 	ssize_t used, got;
 	char text[4096];
 	char line[512];
 };
+
+static void begin_maps(struct lines *lines, uint32_t pid)
+{
+	lines->used = lines->got = 0;
+	lines->fd = open_maps(pid);
+}
+
+/*
+ * Close the file.  Return true if the thread that has been asked ended before its list had been read, so that the
+ * caller must begin again.
+ */
+static bool must_repeat_maps(struct lines *lines)
+{
+	if (lines->fd < 0)
+		return false;
+	syscall(SYS_close, lines->fd);
+	if (lines->got >= 0)
+		return false;
+	lines->fd = -EAGAIN;
+	return ++lines->repeats < MEMORY_ATTEMPTS;
+}
 
 static bool next_line(struct lines *lines)
 {
@@ -429,58 +471,60 @@ static const char *file_of(const char *line, const char *prefix)
 	return name + 1;
 }
 
-/* Close the file.  Return false if the mappings could not be read. */
-static bool close_maps(const struct lines *lines)
-{
-	if (lines->fd >= 0)
-		syscall(SYS_close, lines->fd);
-	return lines->fd >= 0 && lines->got >= 0;
-}
-
 int px_procfs_segments(uint32_t pid, uint32_t id[], int max)
 {
 	int saved_errno = errno;
-	struct lines lines = {.fd = open_maps(pid)};
-	int nr = 0;
+	struct lines lines = {.repeats = 0};
+	int nr;
 
-	while (lines.fd >= 0 && nr < max && next_line(&lines))
-		nr += segment_of(lines.line, &id[nr]);
-	if (!close_maps(&lines))
-		nr = -1;
+	do {
+		nr = 0;
+		begin_maps(&lines, pid);
+		while (lines.fd >= 0 && nr < max && next_line(&lines))
+			nr += segment_of(lines.line, &id[nr]);
+	} while (must_repeat_maps(&lines));
 	errno = saved_errno;
-	return nr;
+	return lines.fd < 0 ? lines.fd : nr;
 }
 
 bool px_procfs_has_segment(uint32_t pid, uint32_t id)
 {
 	int saved_errno = errno;
-	struct lines lines = {.fd = open_maps(pid)};
-	bool has = false;
-	uint32_t found;
+	struct lines lines = {.repeats = 0};
+	bool has;
 
-	while (lines.fd >= 0 && !has && next_line(&lines))
-		has = segment_of(lines.line, &found) && found == id;
-	has |= !close_maps(&lines);
+	do {
+		uint32_t found;
+
+		has = false;
+		begin_maps(&lines, pid);
+		while (lines.fd >= 0 && !has && next_line(&lines))
+			has = segment_of(lines.line, &found) && found == id;
+	} while (must_repeat_maps(&lines));
 	errno = saved_errno;
-	return has;
+	return has || lines.fd < 0;
 }
 
 bool px_procfs_file(uint32_t pid, const char *prefix, char *name, size_t size, uint64_t *inode)
 {
 	int saved_errno = errno;
-	struct lines lines = {.fd = open_maps(pid)};
-	bool found = false;
+	struct lines lines = {.repeats = 0};
+	bool found;
 
-	while (lines.fd >= 0 && !found && next_line(&lines)) {
-		const char *file = file_of(lines.line, prefix);
+	do {
+		found = false;
+		begin_maps(&lines, pid);
+		while (lines.fd >= 0 && !found && next_line(&lines)) {
+			const char *file = file_of(lines.line, prefix);
 
-		if (!file || strlen(file) >= size || strchr(file, ' ')) /* deleted files have a space */
-			continue;
-		strcpy(name, file);
-		*inode = number_at(field_of(lines.line, 4));
-		found = true;
-	}
-	close_maps(&lines);
+			if (!file || strlen(file) >= size ||
+			    strchr(file, ' ')) /* deleted files have a space */
+				continue;
+			strcpy(name, file);
+			*inode = number_at(field_of(lines.line, 4));
+			found = true;
+		}
+	} while (must_repeat_maps(&lines));
 	errno = saved_errno;
 	return found;
 }

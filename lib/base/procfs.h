@@ -102,8 +102,12 @@ uint32_t px_procfs_pid_namespace(void);
 bool px_procfs_is_same(uint32_t pid, uint64_t start);
 
 /*
- * Write the ids of the System V segments that the process has attached, at most max ids.  Return
- * their number, or -1 if the process has ended, or if this process has no permission to read its mappings.
+ * Write the ids of the System V segments that the process has attached, at most max ids.  Return their number, or
+ *
+ *	-ESRCH	the process has ended
+ *	-EPERM	this process has no permission to read the mappings, or it is a process of the kernel
+ *	-EAGAIN	the process ends threads, and begins others, faster than this function can ask them
+ *	-EMFILE, -ENFILE, or another error of /proc
  */
 int px_procfs_segments(uint32_t pid, uint32_t id[], int max);
 

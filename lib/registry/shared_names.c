@@ -195,7 +195,7 @@ static uint64_t join_number(struct px_shared_names *shared_names, uint64_t word)
 	return member ? px_read_once(&member->incarnation) : 0;
 }
 
-bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered)
+int px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered)
 {
 	uint64_t word = px_procfs_word(pid, px_procfs_start(pid));
 	uint32_t id[SEGMENTS_MAX];
@@ -217,7 +217,7 @@ bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_e
 		px_shared_names_detach(&ref);
 	}
 	*has_entered = last != 0;
-	return nr >= 0;
+	return nr < 0 ? -nr : 0;
 }
 
 struct px_shared_names_member *px_shared_names_find(struct px_shared_names *shared_names,

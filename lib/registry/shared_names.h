@@ -118,10 +118,9 @@ void px_shared_names_detach(struct px_shared_names_ref *ref);
  * Find in /proc the number of the table that process `pid` uses as its own, or 0 if there is none.  A controller also
  * has the tables of its targets attached.  One of them may have been its own table before exec.  Its own table is the
  * table that it joined last.  Set *has_entered to true if the process has joined the table.  If it has joined none, the
- * table may belong to a target of the process.  Return false if we have no permission to read the mappings, or if the
- * process has ended.
+ * table may belong to a target of the process.  Return 0, or the error of px_procfs_segments().
  */
-bool px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
+int px_shared_names_of(uint32_t pid, uid_t owner, uint32_t *number, bool *has_entered);
 
 /*
  * A process may be killed after it has created a segment, and before it has marked the segment for removal.  Remove the

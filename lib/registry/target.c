@@ -14,7 +14,7 @@
 
 #include "base/procfs.h"
 
-#define ATTEMPTS 10
+#define ATTEMPTS 1000
 
 /*
  * Values from /proc/<pid>/status.  Their lines come before the line with the groups, so the length of that line does
@@ -134,17 +134,12 @@ static int check_rights(pid_t pid, const struct status *status)
 		if (tid == 0)
 			return ESRCH;
 		if (tid == checked)
-			break;
+			return EPERM;
 		if (is_traceable(tid, status))
 			return 0;
 		checked = tid;
 	}
-	return EPERM;
-}
-
-int px_target_refusal(const struct px_process_id *id)
-{
-	return px_procfs_thread(id->pid) != 0 ? EPERM : ESRCH;
+	return EAGAIN;
 }
 
 int px_target_find(pid_t pid, struct px_target *target)
@@ -173,7 +168,6 @@ int px_target_find(pid_t pid, struct px_target *target)
 	target->id.start = px_procfs_start((uint32_t)pid);
 	if (target->id.start == 0)
 		return ESRCH;
-	if (px_procfs_segments((uint32_t)pid, &segment, 1) < 0) /* we cannot read its mappings */
-		return px_target_refusal(&target->id);
-	return 0;
+	error = px_procfs_segments((uint32_t)pid, &segment, 1); /* can we read its mappings? */
+	return error < 0 ? -error : 0;
 }

@@ -28,14 +28,9 @@ struct px_target {
  *	EPERM	we have no right to trace it; or it is in another pid, time or IPC namespace; or it belongs to another
  *		user and is in another user namespace.  In another namespace, its pid or the number of our segment has
  *		another meaning.
+ *	EAGAIN	its threads end faster than this function can ask them
  *	EMFILE, ENFILE, or another error of /proc
  */
 int px_target_find(pid_t pid, struct px_target *target);
-
-/*
- * Call this function if the memory of this process cannot be read.  Return the reason: ESRCH if the process has ended,
- * otherwise EPERM.
- */
-int px_target_refusal(const struct px_process_id *id);
 
 #endif

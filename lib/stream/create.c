@@ -237,8 +237,9 @@ static int get_shared_names(struct px_stream *stream, const struct request *requ
 		return error;
 	}
 	others = names_of_other_streams(request); /* look here first: see px_process_share_names() */
-	if (!px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered))
-		return px_target_refusal(&request->target.id);
+	error = px_shared_names_of(request->target.id.pid, request->target.uid, &number, &has_entered);
+	if (error)
+		return error;
 	/* The target has been private, so its table is the one that was made from its file. */
 	if (px_registry_of_open_names(&request->registrar, request->target.id.pid, &fd) == 0) {
 		error = px_names_file_move(fd, request->target.uid, has_entered ? number : others,

@@ -321,15 +321,74 @@ START_TEST(create_for_a_process_that_ends_meanwhile_fails_or_gives_an_empty_stre
 }
 END_TEST
 
+static int to_first_thread[2];
+static pid_t survivor;
+
+static void *end_when_told(void *unused)
+{
+	char byte;
+
+	if (read(to_first_thread[0], &byte, 1) != 1)
+		_exit(1);
+	return unused;
+}
+
+/* Its first thread has ended, another one ends when it is told, and a third one stays. */
+static pid_t make_process_that_loses_a_thread(void)
+{
+	pthread_t threads[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(to_first_thread), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (pthread_create(&threads[0], NULL, end_when_told, NULL) != 0 ||
+		    pthread_create(&threads[1], NULL, wait_for_end, NULL) != 0)
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	px_helper_await_state(&(struct px_helper){.pid = pid}, 'Z');
+	return pid;
+}
+
+static void end_the_asked_thread(void)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)survivor);
+	ck_assert_int_eq(write(to_first_thread[1], "x", 1), 1);
+	do {
+		usleep(1000);
+		ck_assert_int_eq(stat(path, &status), 0);
+	} while (status.st_nlink > 2 + 2); /* it has two links of its own, and one a thread */
+}
+
+/* CREATE-1 CREATE-14: the thread that is asked for the mappings ends while they are read */
+START_TEST(create_for_a_process_that_loses_the_thread_that_is_asked_asks_another)
+{
+	trace_id_t stream;
+
+	survivor = make_process_that_loses_a_thread();
+	px_test_at_point("procfs.maps.opened", end_the_asked_thread);
+	ok(posix_trace_create(survivor, NULL, &stream));
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ok(posix_trace_shutdown(stream));
+	ck_assert_int_eq(kill(survivor, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(survivor, NULL, 0), survivor);
+}
+END_TEST
+
 /* A child with threads, that has just been killed: for a moment it is there, and has no memory any more. */
-static pid_t kill_child_with_threads(void)
+static pid_t kill_child_with_threads(int nr)
 {
 	pid_t child = fork();
 	pthread_t thread;
 
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < nr; i++)
 			if (pthread_create(&thread, NULL, wait_for_end, NULL) != 0)
 				_exit(1);
 		pause();
@@ -343,7 +402,7 @@ static pid_t kill_child_with_threads(void)
 START_TEST(create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream)
 {
 	for (int i = 0; i < 200; i++) {
-		pid_t child = kill_child_with_threads();
+		pid_t child = kill_child_with_threads(i % 4 ? 2 : 60);
 		trace_id_t stream;
 		int error;
 
@@ -979,7 +1038,7 @@ START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 
 	target = px_helper_make(PX_BY_FORK_EXEC);
 	first = px_test_start_for(target.pid, false);
-	ck_assert(px_shared_names_of((uint32_t)getpid(), geteuid(), &number, &has_entered));
+	ok(px_shared_names_of((uint32_t)getpid(), geteuid(), &number, &has_entered));
 	ok(px_shared_names_attach(number, geteuid(), &kept));
 	px_helper_hold_at(&target, points[_i]);
 	px_helper_begin(&target, "trace", POSIX_TRACE_UNNAMED_USEREVENT, 1, NULL);
@@ -1013,6 +1072,7 @@ static TCase *create_cases(void)
 			    create_for_a_process_that_ends_meanwhile_fails_or_gives_an_empty_stream,
 			    0, 2);
 	tcase_add_test(tcase, create_for_a_process_without_its_first_thread_traces_it);
+	tcase_add_test(tcase, create_for_a_process_that_loses_the_thread_that_is_asked_asks_another);
 	tcase_add_test(tcase, create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream);
 	tcase_add_test(tcase, create_without_the_right_to_trace_is_eperm);
 	tcase_add_loop_test(tcase, create_in_another_name_space_is_eperm, 0, 2);

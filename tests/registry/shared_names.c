@@ -452,22 +452,22 @@ START_TEST(shared_names_of_a_process_is_found_among_its_other_segments)
 	uint32_t number, again;
 	bool has_entered;
 
-	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ok(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_eq(number, 0);
 	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
 	px_helper_open(&target, "found");
 	ok(px_helper_create(&target, 0, 0, true)); /* until then the table is private */
 	ok((int)px_helper_do(&target, "use-segments", 0, _i, NULL).a);
-	ck_assert(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
+	ok(px_shared_names_of((uint32_t)target.pid, geteuid(), &number, &has_entered));
 	ck_assert_uint_ne(number, 0);
 	child = px_helper_make_by(&target, PX_BY_FORK);
-	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ok(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, number);
 	ok(px_helper_shutdown(&target, 0)); /* the next child inherits nothing */
 	child = px_helper_make_by(&target, PX_BY_SPAWN);
-	ck_assert(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
+	ok(px_shared_names_of((uint32_t)child.pid, geteuid(), &again, &has_entered));
 	ck_assert_uint_eq(again, 0);
-	ck_assert(!px_shared_names_of(INT32_MAX, geteuid(), &again, &has_entered));
+	fails(px_shared_names_of(INT32_MAX, geteuid(), &again, &has_entered), ESRCH);
 }
 END_TEST
 
@@ -913,7 +913,7 @@ START_TEST(shared_names_of_a_controllers_child_is_the_controllers_own)
 
 	px_shared_names_keep(own);
 	child = fork_sleeper();
-	ck_assert(px_shared_names_of((uint32_t)child, geteuid(), &number, &has_entered));
+	ok(px_shared_names_of((uint32_t)child, geteuid(), &number, &has_entered));
 	ck_assert_uint_eq(number, own->number);
 	ck_assert(!has_entered);
 	kill(child, SIGKILL);
