@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <unistd.h>
 
 #define THREADS 4
 
@@ -21,18 +22,31 @@ static mtx_t mtx;
 static cnd_t cnd;
 static long counted, spun, written, turn, shared, passed;
 static int nr_rounds = 300;
+static int nr_waiters;
+
+/* The first thread begins when another one waits for it, so that each condition has at least one wait. */
+static void await_waiter(const int *nr, long number)
+{
+	while (number == 0 && __atomic_load_n(nr, __ATOMIC_RELAXED) == 0)
+		usleep(100);
+}
 
 static void take_turn(long number)
 {
+	await_waiter(&nr_waiters, number);
 	pthread_mutex_lock(&mutex);
-	while (turn % THREADS != number)
+	while (turn % THREADS != number) {
+		__atomic_fetch_add(&nr_waiters, 1, __ATOMIC_RELAXED);
 		pthread_cond_wait(&cond, &mutex);
+	}
 	turn++;
 	pthread_cond_broadcast(&cond);
 	pthread_mutex_unlock(&mutex);
 }
 
 #ifndef __SANITIZE_THREAD__
+static int nr_c11_waiters;
+
 static void share(void)
 {
 	mtx_lock(&mtx);
@@ -42,9 +56,12 @@ static void share(void)
 
 static void pass_on(long number)
 {
+	await_waiter(&nr_c11_waiters, number);
 	mtx_lock(&mtx);
-	while (passed % THREADS != number)
+	while (passed % THREADS != number) {
+		__atomic_fetch_add(&nr_c11_waiters, 1, __ATOMIC_RELAXED);
 		cnd_wait(&cnd, &mtx);
+	}
 	passed++;
 	cnd_broadcast(&cnd);
 	mtx_unlock(&mtx);
