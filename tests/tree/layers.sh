@@ -17,10 +17,10 @@ esac
 
 # A tree, and its folders in order; "." is the root of the tree.
 orders='
-lib base txtb event ring sched registry calls trace log stream api
+lib base txtb fields event ring sched registry calls trace log stream api
 bin base cli trace trx waits report diff check live export cmd
 preload . standalone wrap
-tests support tree base txtb event ring registry calls log stream api process stress tool preload oracle fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress tool preload oracle fuzz
 '
 
 failed=0

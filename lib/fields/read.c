@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields/fields.h"
+
+struct data {
+	const unsigned char *bytes;
+	size_t size;
+	bool is_big;
+};
+
+/* Return the bits as a number; the first one is the lowest, or the highest if is_big. */
+static uint64_t get_bits(const struct data *data, uint64_t bit, uint32_t nr)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < nr; i++, bit++) {
+		unsigned int byte = data->bytes[bit / 8];
+
+		if (data->is_big)
+			number = number << 1 | (byte >> (7 - bit % 8) & 1);
+		else
+			number |= (uint64_t)(byte >> bit % 8 & 1) << i;
+	}
+	return number;
+}
+
+static uint64_t get_bytes(const struct data *data, uint64_t at, uint32_t size)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < size && i < 8; i++)
+		number = number << 8 | data->bytes[at + (data->is_big ? i : size - 1 - i)];
+	return number;
+}
+
+static double get_real(const struct data *data, uint64_t at, uint32_t size)
+{
+	uint64_t number = size <= 8 ? get_bytes(data, at, size) : 0;
+	uint32_t half = (uint32_t)number;
+	long double extended = 0;
+	double whole;
+	float single;
+
+	if (size == sizeof(single)) {
+		memcpy(&single, &half, sizeof(single));
+		return single;
+	}
+	if (size == sizeof(whole)) {
+		memcpy(&whole, &number, sizeof(whole));
+		return whole;
+	}
+	/* Only data of this machine have such a type (struct px_fields_model). */
+	if (size == sizeof(extended))
+		memcpy(&extended, data->bytes + at, sizeof(extended));
+	return (double)extended;
+}
+
+static void get_text(const struct data *data, uint64_t at, uint64_t size, struct px_field_value *value)
+{
+	uint64_t there = size;
+	const void *end;
+
+	if (at >= data->size)
+		there = 0;
+	else if (there > data->size - at)
+		there = data->size - at;
+	value->is_text = true;
+	value->text = (const char *)data->bytes + (there ? at : 0);
+	end = memchr(value->text, '\0', (size_t)there);
+	value->length = end ? (size_t)((const char *)end - value->text) : (size_t)there;
+	value->is_cut = !end && there < size;
+}
+
+static int64_t sign(uint64_t number, uint32_t bits)
+{
+	return (int64_t)(number << (64 - bits)) >> (64 - bits);
+}
+
+static bool is_signed_field(const struct px_field *field)
+{
+	return field->kind == PX_FIELD_SIGNED || (field->kind == PX_FIELD_ENUM && field->names->is_signed);
+}
+
+/* Get the element of this field that begins at this bit.  Return false if it is not whole. */
+static bool get_value(const struct data *data, const struct px_field *field, uint64_t bit,
+		      struct px_field_value *value)
+{
+	uint32_t bits = field->bits ? field->bits : field->size * 8;
+
+	*value = (struct px_field_value){.kind = field->kind};
+	if (bit + bits > (uint64_t)data->size * 8)
+		return false;
+	if (field->kind == PX_FIELD_FLOAT) {
+		value->real = get_real(data, bit / 8, field->size);
+		value->digits = field->size == 4 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+		return true;
+	}
+	value->number = field->bits ? get_bits(data, bit, bits) : get_bytes(data, bit / 8, field->size);
+	value->is_signed = is_signed_field(field);
+	if (value->is_signed)
+		value->number = (uint64_t)sign(value->number, bits);
+	for (const struct px_enum_name *i = field->kind == PX_FIELD_ENUM ? field->names->names : NULL;
+	     i && !value->name; i = i->next)
+		if ((uint64_t)i->value == value->number)
+			value->name = i->name;
+	return true;
+}
+
+/* Walk. */
+
+struct walk {
+	struct data data;
+	px_fields_visit *visit;
+	void *argument;
+};
+
+static void walk_struct(const struct walk *walk, const struct px_struct *of, uint64_t bit);
+
+static bool is_there(const struct walk *walk, uint64_t bit)
+{
+	return bit < (uint64_t)walk->data.size * 8;
+}
+
+static void walk_element(const struct walk *walk, const struct px_field *field, uint64_t bit,
+			 const char *name)
+{
+	struct px_field_value value;
+
+	if (field->kind == PX_FIELD_STRUCT) {
+		walk->visit(walk->argument, PX_FIELDS_BEGIN_STRUCT, name, NULL);
+		walk_struct(walk, field->of, bit);
+		walk->visit(walk->argument, PX_FIELDS_END_STRUCT, name, NULL);
+	} else if (get_value(&walk->data, field, bit, &value)) {
+		walk->visit(walk->argument, PX_FIELDS_VALUE, name, &value);
+	}
+}
+
+static bool is_text_at(const struct px_field *field, uint32_t level)
+{
+	return field->kind == PX_FIELD_CHAR && level + 1 == field->nr_dims;
+}
+
+/* Return the number of elements in this dimension.  An open one has as many as the data have whole. */
+static uint64_t dimension(const struct data *data, const struct px_field *field, uint32_t level,
+			  uint64_t bit)
+{
+	uint64_t rest = bit / 8 < data->size ? data->size - bit / 8 : 0;
+
+	return field->is_rest ? rest / field->size : field->dim[level];
+}
+
+/* Return the bytes of an element of this dimension. */
+static uint64_t stride(const struct px_field *field, uint32_t level)
+{
+	uint64_t bytes = field->size;
+
+	for (uint32_t i = level + 1; i < field->nr_dims; i++)
+		bytes *= field->dim[i];
+	return bytes;
+}
+
+static void walk_array(const struct walk *walk, const struct px_field *field, uint32_t level,
+		       uint64_t bit, const char *name)
+{
+	uint64_t nr = dimension(&walk->data, field, level, bit), bytes = stride(field, level);
+	struct px_field_value value = {.kind = PX_FIELD_CHAR};
+
+	if (is_text_at(field, level)) {
+		get_text(&walk->data, bit / 8, nr, &value);
+		walk->visit(walk->argument, PX_FIELDS_VALUE, name, &value);
+		return;
+	}
+	walk->visit(walk->argument, PX_FIELDS_BEGIN_ARRAY, name, NULL);
+	for (uint64_t i = 0; i < nr && is_there(walk, bit + i * bytes * 8); i++) {
+		if (level + 1 < field->nr_dims)
+			walk_array(walk, field, level + 1, bit + i * bytes * 8, NULL);
+		else
+			walk_element(walk, field, bit + i * bytes * 8, NULL);
+	}
+	walk->visit(walk->argument, PX_FIELDS_END_ARRAY, name, NULL);
+}
+
+static void walk_struct(const struct walk *walk, const struct px_struct *of, uint64_t bit)
+{
+	for (const struct px_field *i = of->first; i; i = i->next) {
+		uint64_t at = bit + i->bit;
+
+		if (!is_there(walk, at) && !i->is_rest)
+			continue;
+		if (!i->name)
+			walk_struct(walk, i->of, at);
+		else if (i->nr_dims > 0)
+			walk_array(walk, i, 0, at, i->name);
+		else
+			walk_element(walk, i, at, i->name);
+	}
+}
+
+size_t px_fields_walk(const struct px_fields *fields, const unsigned char *data, size_t size,
+		      px_fields_visit *visit, void *argument)
+{
+	const struct walk walk = {.data = {data, size, fields->is_big}, .visit = visit, .argument = argument};
+	const struct px_struct *top = fields->top;
+
+	if (!top)
+		return 0;
+	walk_struct(&walk, top, 0);
+	return top->last->is_rest && top->size < size ? size : top->size;
+}
+
+/* Paths. */
+
+static const struct px_field *member_of(const struct px_struct *of, const char *name, size_t length,
+					uint64_t *bit)
+{
+	for (const struct px_field *i = of->first; i; i = i->next) {
+		const struct px_field *inner;
+		uint64_t at = *bit + i->bit;
+
+		if (i->name && strlen(i->name) == length && memcmp(i->name, name, length) == 0) {
+			*bit = at;
+			return i;
+		}
+		inner = i->name ? NULL : member_of(i->of, name, length, &at);
+		if (inner) {
+			*bit = at;
+			return inner;
+		}
+	}
+	return NULL;
+}
+
+/* Read the indexes of an array.  Return false if they are wrong. */
+static bool take_indexes(const struct px_field *field, const char **at, uint64_t *bit, uint32_t *level)
+{
+	*level = 0;
+	while (**at == '[') {
+		unsigned long long index;
+		char *end;
+
+		if ((*at)[1] < '0' || (*at)[1] > '9' || *level == field->nr_dims)
+			return false;
+		index = strtoull(*at + 1, &end, 10);
+		if (*end != ']' || index >= PX_FIELDS_SIZE_MAX ||
+		    (!field->is_rest && index >= field->dim[*level]))
+			return false;
+		*bit += index * stride(field, *level) * 8;
+		*at = end + 1;
+		(*level)++;
+	}
+	return true;
+}
+
+bool px_fields_find(const struct px_fields *fields, const char *path, struct px_field_place *place)
+{
+	const struct px_struct *of = fields->top;
+	uint64_t bit = 0;
+
+	while (of) {
+		size_t length = strcspn(path, ".[");
+		const struct px_field *field = member_of(of, path, length, &bit);
+		uint32_t level;
+
+		if (!field)
+			return false;
+		path += length;
+		if (!take_indexes(field, &path, &bit, &level))
+			return false;
+		if (*path == '\0') {
+			*place = (struct px_field_place){field, bit, is_text_at(field, level)};
+			return level == field->nr_dims ? field->kind != PX_FIELD_STRUCT : place->is_text;
+		}
+		if (*path != '.' || level != field->nr_dims)
+			return false;
+		path++;
+		of = field->of;
+	}
+	return false;
+}
+
+bool px_fields_get(const struct px_fields *fields, const struct px_field_place *place,
+		   const unsigned char *data, size_t size, struct px_field_value *value)
+{
+	const struct data all = {data, size, fields->is_big};
+	const struct px_field *field = place->field;
+	uint32_t level = field->nr_dims ? field->nr_dims - 1 : 0;
+
+	if (!place->is_text)
+		return get_value(&all, field, place->bit, value);
+	if (place->bit / 8 >= size && !field->is_rest)
+		return false;
+	*value = (struct px_field_value){.kind = PX_FIELD_CHAR};
+	get_text(&all, place->bit / 8, dimension(&all, field, level, place->bit), value);
+	return true;
+}
+
+bool px_fields_enum_number(const struct px_enum *names, const char *name, int64_t *number)
+{
+	for (const struct px_enum_name *i = names->names; i; i = i->next) {
+		if (strcmp(i->name, name) != 0)
+			continue;
+		*number = i->value;
+		return true;
+	}
+	return false;
+}
