@@ -392,6 +392,50 @@ int txtrace_set_namer(trace_id_t __trid,
 				    char *__text, size_t __size),
 		      void *__argument);
 
+/*
+ * Descriptions of event types.
+ *
+ * A description says which fields the data of an event type have, so that readers show `id=7 load=0.5` instead of bytes.
+ * It is a list of declarations in one of two forms (txtrace-types(7) has the grammar and the limits):
+ *
+ *	"u32 id; pad 4; f64 load; char name[24]"	nothing is aligned
+ *	"uint32_t id; double load; char name[24];"	as the compiler lays out the members of a structure
+ *
+ * or the name of a type of the program, such as "struct order", which a reader finds in the debugging information.
+ *
+ * txtrace_describe_type() describes a type that this process has opened with posix_trace_eventid_open().  It works
+ * before, during and after a trace.  The description belongs to the name, as the identifier does: it is in the logs of
+ * all streams that trace this process, controllers of other processes find it, and so do children and the programs that
+ * the process executes.  txtrace_trid_describe_type() describes a type in one active stream, for its controller.
+ *
+ * Return 0, also if the type already has the same description.  EEXIST: it has another one, which stays.  EINVAL: the
+ * description is wrong, event is not a type of user events that was opened, trid is not an active stream of this
+ * process, or description is NULL.  ENOSPC: the descriptions of all types have more than 65536 bytes.  ENOMEM.
+ */
+int txtrace_describe_type(trace_event_id_t __event, const char *__description);
+int txtrace_trid_describe_type(trace_id_t __trid, trace_event_id_t __event,
+			       const char *__description);
+
+/* Describe an event type by the name of a type of the program: TXTRACE_TYPE(id, struct order). */
+#define TXTRACE_TYPE(event, type) ((void)sizeof(type), txtrace_describe_type((event), #type))
+
+/*
+ * Check a description.  Return 0, with *column 0, or EINVAL with the column of the mistake in *column, counted in bytes
+ * from 1, and a constant text about it in *mistake.  mistake may be NULL.  EINVAL with *column unchanged: a pointer is
+ * NULL.  ENOMEM.
+ */
+int txtrace_describe_check(const char *__posix_trace_restrict __description,
+			   size_t *__posix_trace_restrict __column,
+			   const char **__posix_trace_restrict __mistake);
+
+/*
+ * Get the description of an event type of an active stream or of a log.  The text has no terminating null.  Store its
+ * length in *length; 0: the type has no description.  buffer may be NULL if size is 0.  ENOSPC: size is less than
+ * *length; nothing is copied.  EINVAL: trid is not a stream of this process, it has no such type, or a pointer is NULL.
+ */
+int txtrace_get_type_description(trace_id_t __trid, trace_event_id_t __event, char *__buffer,
+				 size_t __size, size_t *__length);
+
 /* A function that libtxtrace-preload.so wraps in the traced program. */
 enum {
 	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "event/attr.h"
+#include "event/descriptions.h"
 #include "event/names.h"
 #include "ring/report.h"
 #include "ring/wrapper_stats.h"
@@ -104,6 +105,8 @@ struct px_archive_kind {
 	unsigned int (*type)(struct px_archive *archive, uint32_t i);
 	/* Return 0, or EINVAL if the file has no such type. */
 	int (*type_name)(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1]);
+	/* Copy the description of a type (event/descriptions.h).  Return its length; 0: there is none. */
+	size_t (*description)(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX]);
 	/* Get the call at this px_report.place.  Return false if the event is not a call. */
 	bool (*call)(struct px_archive *archive, uint64_t place, struct px_archive_call *call);
 	/* Get the statistics of wrapper number i.  Return false after the last wrapper. */

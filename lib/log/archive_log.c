@@ -34,6 +34,10 @@ struct logreader {
 	uint32_t nr_listed;		/* names read from the tail */
 	struct px_wrapper_sum *wrappers; /* if the log has them packed; NULL before the first is needed */
 	uint32_t nr_wrappers;
+	struct px_descriptions *descriptions; /* NULL: none */
+	char *description;		/* the pieces of one that were read */
+	size_t description_bytes;
+	uint32_t described; /* the id of the last piece */
 	/* Index: id of an event type; value: index of its name + 1, or 0 if it has no name. */
 	uint16_t name_of[PX_EVENT_IDS];
 };
@@ -300,6 +304,13 @@ static int log_type_name(struct px_archive *archive, unsigned int id, char name[
 	return 0;
 }
 
+static size_t log_description(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX])
+{
+	struct logreader *reader = reader_of(archive);
+
+	return reader->descriptions ? px_descriptions_get(reader->descriptions, id, text) : 0;
+}
+
 /* Objects. */
 
 /* A free slot, and the slot for no thread, hold no object. */
@@ -364,6 +375,8 @@ static void log_free(struct px_archive *archive)
 		close(reader->file.fd);
 	free(reader->names);
 	free(reader->wrappers);
+	free(reader->descriptions);
+	free(reader->description);
 	free(reader);
 }
 
@@ -401,6 +414,32 @@ static void add_name(struct logreader *reader, const struct px_log_name *from)
 	reader->name_of[name->id] = (uint16_t)++reader->nr_names;
 }
 
+/* Join the pieces of a description.  Return false if there is no memory.  A description that is too long is damaged. */
+static bool add_description(struct logreader *reader, const struct px_log_name *piece)
+{
+	size_t length = strnlen(piece->text, sizeof(piece->text));
+
+	if (!reader->descriptions)
+		reader->descriptions = calloc(1, sizeof(*reader->descriptions));
+	if (!reader->description)
+		reader->description = malloc(PX_FIELDS_TEXT_MAX);
+	if (!reader->descriptions || !reader->description)
+		return false;
+	if (piece->id != reader->described)
+		reader->description_bytes = 0;
+	reader->described = piece->id;
+	if (length > PX_FIELDS_TEXT_MAX - reader->description_bytes)
+		reader->description_bytes = length = 0;
+	memcpy(reader->description + reader->description_bytes, piece->text, length);
+	reader->description_bytes += length;
+	if (length == sizeof(piece->text))
+		return true;
+	(void)px_descriptions_add(reader->descriptions, piece->id & ~PX_LOG_DESCRIPTION,
+				  reader->description, reader->description_bytes);
+	reader->description_bytes = 0;
+	return true;
+}
+
 /* If a damaged log has lost its names, take those of the image, which may be shortened. */
 static void add_shown_names(struct logreader *reader)
 {
@@ -431,7 +470,10 @@ static bool read_names(struct logreader *reader)
 			       i * sizeof(name)))
 			break;
 		reader->nr_listed = i + 1;
-		add_name(reader, &name);
+		if (!px_log_is_description(&name))
+			add_name(reader, &name);
+		else if (!add_description(reader, &name))
+			return false;
 	}
 	if (reader->nr_listed < reader->file.commit.nr_names || reader->file.has_no_commit)
 		add_shown_names(reader);
@@ -542,6 +584,7 @@ static const struct px_archive_kind kind = {
 	.rewind = log_rewind,
 	.type = log_type,
 	.type_name = log_type_name,
+	.description = log_description,
 	.call = log_call,
 	.wrapper = log_wrapper,
 	.object = log_object,

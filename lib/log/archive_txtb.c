@@ -264,6 +264,12 @@ static int type_name(struct px_archive *archive, unsigned int type_id, char name
 	return 0;
 }
 
+static size_t description(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX])
+{
+	(void)archive, (void)id, (void)text;
+	return 0;
+}
+
 /* Objects. */
 
 static bool object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
@@ -327,6 +333,7 @@ static const struct px_archive_kind kind = {
 	.rewind = rewind_to_oldest,
 	.type = type,
 	.type_name = type_name,
+	.description = description,
 	.object = object,
 	.modules = modules,
 	.set_tick = set_tick,

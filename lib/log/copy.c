@@ -15,6 +15,7 @@ struct px_log_copy {
 	struct px_attr attr;
 	struct px_threads threads;
 	struct px_typelist types;
+	struct px_descriptions descriptions;
 	struct px_namer namer;
 	const struct px_namer *next_namer;
 	int error;
@@ -91,15 +92,25 @@ static bool load_objects(struct px_log_copy *copy)
 	return true;
 }
 
+static void add_description(struct px_log_copy *copy, unsigned int id, const char *text, size_t length)
+{
+	if (length > 0)
+		(void)px_descriptions_add(&copy->descriptions, id, text, length);
+}
+
 static void load_types(struct px_log_copy *copy)
 {
+	char text[PX_FIELDS_TEXT_MAX];
 	char name[PX_NAME_MAX + 1];
 	unsigned int id;
 
 	for (uint32_t i = 0; (id = copy->from->kind->type(copy->from, i)) != PX_EVENT_NONE; i++)
 		if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_IDS &&
-		    copy->from->kind->type_name(copy->from, id, name) == 0)
+		    copy->from->kind->type_name(copy->from, id, name) == 0) {
 			px_typelist_add(&copy->types, id, name);
+			add_description(copy, id, text,
+					copy->from->kind->description(copy->from, id, text));
+		}
 }
 
 /* An object of calls has the name that it had in the other log. */
@@ -164,6 +175,7 @@ static void ensure_thread(struct px_log_copy *copy, const struct px_record *reco
 static void copy_tables(struct px_log_copy *copy, const struct px_segment *segment)
 {
 	uint64_t next = px_read_once(&segment->threads.next);
+	char text[PX_FIELDS_TEXT_MAX];
 	char name[PX_NAME_MAX + 1];
 	struct px_object object;
 	unsigned int id;
@@ -172,8 +184,11 @@ static void copy_tables(struct px_log_copy *copy, const struct px_segment *segme
 		if (px_threads_get(&segment->threads, i, &object))
 			px_threads_add(&copy->threads, &object);
 	for (uint32_t i = 0; px_typelist_get(&segment->types, i, &id, name); i++)
-		if (id != PX_EVENT_NONE)
+		if (id != PX_EVENT_NONE) {
 			px_typelist_add(&copy->types, id, name);
+			add_description(copy, id, text,
+					px_descriptions_get(&segment->descriptions, id, text));
+		}
 }
 
 /* The copy. */
@@ -223,6 +238,7 @@ int px_log_copy_begin(const struct px_log_copy_setup *setup, struct px_log_copy 
 	log.attr = &made->attr;
 	log.threads = &made->threads;
 	log.types = &made->types;
+	log.descriptions = &made->descriptions;
 	if (!error)
 		error = px_log_create(&log, &state, &made->log);
 	if (error) {

@@ -300,7 +300,7 @@ static bool take_commit(const struct px_log_header *header, const struct px_log_
 	return commit->first <= commit->end && commit->end < UINT64_MAX >> 8 &&
 	       (capacity == 0 || commit->end - commit->first <= capacity) &&
 	       (loops || capacity == 0 || commit->end <= capacity) &&
-	       commit->nr_names <= PX_EVENT_IDS - PX_EVENT_USER_FIRST &&
+	       commit->nr_names <= PX_LOG_NAMES_MAX &&
 	       commit->nr_wrappers <= PX_WRAPPERS_MAX &&
 	       commit->first_frame <= header->volume_max && commit->end_frame <= header->volume_max;
 }

@@ -9,7 +9,8 @@
  *			frames		what TXTB has no room for, packed (frame.h)
  *	tail		modules		the modules of the target, as text (modules.h)
  *			wrappers	wrapper statistics: rows (wrapper_stats.h), or packed (wrappers.h)
- *			names		event types in the order in which they were opened
+ *			names		event types in the order in which they were opened, and their
+ *					descriptions
  *
  * The header takes one page, and the commit takes one page.  The entries are aligned to their size.  While the log is
  * written, each area has its full size in a sparse file.  When a volume is complete, it ends behind its last frame.  If
@@ -169,10 +170,24 @@ struct px_log_commit {
 	uint32_t sum; /* px_log_seal_commit(); 0: an older writer, which did not set it and the two before it */
 };
 
+/*
+ * A row of the names: a type and its name.  If the id has PX_LOG_DESCRIPTION, the row is a piece of the description of
+ * the type instead: of all 60 bytes, or, if it is the last piece, with a null byte after it.  The pieces of a description
+ * follow each other.  A reader of an earlier library passes over them, because it knows no type with such an id.
+ */
 struct px_log_name {
 	uint32_t id;
 	char text[PX_NAME_MAX + 1];
 };
+
+#define PX_LOG_DESCRIPTION UINT32_C(0x10000)
+#define PX_LOG_NAMES_MAX (PX_EVENT_IDS - PX_EVENT_USER_FIRST) /* rows */
+#define PX_LOG_DESCRIPTION_ROWS_MAX 2048
+
+PX_INLINE bool px_log_is_description(const struct px_log_name *name)
+{
+	return name->id >= PX_LOG_DESCRIPTION && name->id < PX_LOG_DESCRIPTION + PX_EVENT_IDS;
+}
 
 _Static_assert(sizeof(struct px_log_header) <= PX_LOG_PAGE, "one page");
 _Static_assert(sizeof(struct px_log_commit) <= 512, "one write within a page");

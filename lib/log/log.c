@@ -136,6 +136,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 	made->from = setup->from;
 	made->checkpoint_file = setup->checkpoint_file;
 	made->types = setup->types;
+	made->descriptions = setup->descriptions;
 	made->remote_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
 	error = px_log_take_descriptor(made, setup->fd);
 	if (error) {

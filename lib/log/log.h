@@ -57,6 +57,7 @@ struct px_log_setup {
 	uint32_t target_pid;
 	const struct px_threads *threads; /* threads, types and view belong to the stream */
 	const struct px_typelist *types;
+	const struct px_descriptions *descriptions;
 	/* Gives the wrapper statistics of the stream; NULL: none. */
 	const struct px_view *view;
 	/* The writer stores the checkpoints in it; NULL: none. */
@@ -74,6 +75,7 @@ struct px_log_left {
 	const struct px_log_commit *commit;
 	const struct px_threads *threads;
 	const struct px_typelist *types;
+	const struct px_descriptions *descriptions;
 	const struct px_view *view;
 	struct px_checkpoint_file *checkpoint_file; /* its base is the checkpoint of this commit */
 };

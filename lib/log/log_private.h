@@ -120,6 +120,7 @@ struct px_log {
 	struct px_archive *from;     /* the log of which this one is a copy; or NULL */
 	struct px_threadmap *threads;
 	const struct px_typelist *types;
+	const struct px_descriptions *descriptions;
 	struct px_translator *translator; /* NULL before the first call */
 	const struct px_namer *namer;
 	/* Serial of the newest object of a call at the time when the translator was made. */
@@ -138,6 +139,9 @@ struct px_log {
 	} on_cpu[PX_LOG_CPUS];
 	/* 1 + index of the first staged entry that gives time to `ran` until the next context is known. */
 	uint32_t switched;
+	struct px_eventset described;	   /* types whose descriptions are in the file, or do not fit */
+	uint32_t descriptions_done;	   /* entries that the table had at the last look */
+	uint32_t nr_description_rows;
 	struct px_eventset named; /* types whose names are in the file */
 	uint32_t types_done;	  /* `named` contains all types of the list before this index */
 	struct px_checkpoint_file *checkpoint_file; /* NULL: there is no checkpoint file */
@@ -323,7 +327,7 @@ void px_log_keep_checkpoint(struct px_log *log, struct px_checkpoint *checkpoint
 
 /* tail.c */
 
-/* Write the names of the event types that were opened since the last call, for the next commit. */
+/* Write the names and descriptions of event types that are new since the last call, for the next commit. */
 int px_log_write_names(struct px_log *log);
 
 /* Write the list of modules loaded now, for the next commit. */

@@ -326,7 +326,7 @@ static int load_volumes(struct px_log *log)
 	return error;
 }
 
-/* Find out which names of event types are already in the file, for px_log_write_names(). */
+/* Find out which names and descriptions of event types are already in the file, for px_log_write_names(). */
 static int load_names(struct px_log *log)
 {
 	struct px_log_name name;
@@ -334,8 +334,12 @@ static int load_names(struct px_log *log)
 	for (uint32_t i = 0; i < log->commit.nr_names; i++) {
 		if (!read_at(log, &name, sizeof(name), log->tail.names + i * sizeof(name)))
 			return EIO;
-		if (name.id < PX_EVENT_IDS)
+		if (name.id < PX_EVENT_IDS) {
 			px_eventset_add(&log->named, name.id);
+		} else if (px_log_is_description(&name)) {
+			px_eventset_add(&log->described, name.id & ~PX_LOG_DESCRIPTION);
+			log->nr_description_rows++;
+		}
 	}
 	return 0;
 }
@@ -393,6 +397,7 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log)
 	made->layout = *left->layout;
 	made->commit = *left->commit;
 	made->types = left->types;
+	made->descriptions = left->descriptions;
 	made->view = left->view;
 	made->checkpoint_file = left->checkpoint_file;
 	made->loops = made->header.policy == PX_POLICY_LOOP;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/modules.h"
@@ -10,6 +11,54 @@
 #include "log/archive.h"
 
 #define WRAPPERS_AT_ONCE 40 /* number of rows in one write */
+
+/* Write the pieces of a description with one write, so that a commit has all of them or none. */
+static int write_description(struct px_log *log, unsigned int id)
+{
+	struct px_log_name rows[PX_FIELDS_TEXT_MAX / (PX_NAME_MAX + 1) + 1];
+	char text[PX_FIELDS_TEXT_MAX];
+	size_t length = px_descriptions_get(log->descriptions, id, text), done = 0;
+	uint32_t nr = 0;
+	int error;
+
+	if (length == 0)
+		return 0;
+	do {
+		struct px_log_name *row = &rows[nr++];
+		size_t piece = length - done < sizeof(row->text) ? length - done : sizeof(row->text);
+
+		memset(row, 0, sizeof(*row));
+		row->id = PX_LOG_DESCRIPTION | id;
+		memcpy(row->text, text + done, piece);
+		done += piece;
+	} while (rows[nr - 1].text[PX_NAME_MAX] != '\0');
+	if (log->nr_description_rows + nr <= PX_LOG_DESCRIPTION_ROWS_MAX &&
+	    log->commit.nr_names + nr <= PX_LOG_NAMES_MAX) {
+		error = px_log_write_all(log, rows, nr * sizeof(*rows),
+					 log->tail.names + log->commit.nr_names * sizeof(*rows));
+		if (error)
+			return error;
+		log->commit.nr_names += nr;
+		log->nr_description_rows += nr;
+	}
+	px_eventset_add(&log->described, id);
+	return 0;
+}
+
+static int write_descriptions(struct px_log *log)
+{
+	uint32_t nr = log->descriptions ? px_load_acquire(&log->descriptions->nr) : 0;
+	int error = 0;
+
+	if (nr == log->descriptions_done)
+		return 0;
+	for (unsigned int id = PX_EVENT_USER_FIRST; !error && id < PX_EVENT_USER_END; id++)
+		if (!px_eventset_has(&log->described, id))
+			error = write_description(log, id);
+	if (!error)
+		log->descriptions_done = nr;
+	return error;
+}
 
 /*
  * A type in the list may not be ready yet, because another thread is adding it.  types_done stops at the first type
@@ -24,7 +73,8 @@ int px_log_write_names(struct px_log *log)
 	for (uint32_t i = log->types_done; px_typelist_get(log->types, i, &name.id, name.text);
 	     i++) {
 		has_passed |= name.id == PX_EVENT_NONE;
-		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id)) {
+		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id) &&
+		    log->commit.nr_names < PX_LOG_NAMES_MAX) {
 			error = px_log_write_all(log, &name, sizeof(name),
 					  log->tail.names + log->commit.nr_names * sizeof(name));
 			if (error)
@@ -35,7 +85,7 @@ int px_log_write_names(struct px_log *log)
 		if (!has_passed)
 			log->types_done = i + 1;
 	}
-	return 0;
+	return write_descriptions(log);
 }
 
 static size_t list_modules(const struct px_log *log, char *text)

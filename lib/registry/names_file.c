@@ -205,26 +205,63 @@ static bool store(int fd, const struct px_shared_names *names, unsigned int id,
 				   (size_t)((const char *)member - (const char *)names));
 }
 
-int px_names_file_store(const struct px_shared_names *names, unsigned int id,
-			const struct px_shared_names_member *member, uint32_t *moved_to)
+/* The text comes first: a copy that has the entry has the text, too. */
+static bool store_description(int fd, const struct px_shared_names *names, unsigned int id)
 {
-	struct header header = {.moved_to = 0};
-	int error, fd;
+	const struct px_descriptions *descriptions = &names->descriptions;
+	size_t length;
+	const char *text = px_descriptions_text(descriptions, id, &length);
+	uint32_t entry = text ? px_read_once(&descriptions->at[id]) : 0;
 
-	*moved_to = 0;
+	return !text || (write_at(fd, text, length, (size_t)(text - (const char *)names)) &&
+			 write_at(fd, &entry, sizeof(entry),
+				  (size_t)((const char *)&descriptions->at[id] - (const char *)names)));
+}
+
+/* Begin a change of the file of a table.  *fd is -1 if the table has no file. */
+static int begin_store(const struct px_shared_names *names, int *fd)
+{
+	*fd = -1;
 	if (names->key == 0 || px_is_confined())
 		return 0;
-	error = px_shm_is_beyond_limit(sizeof(*names)) ? EFBIG : open_file(names, &fd);
-	if (!error) {
-		if (!store(fd, names, id, member) || !read_at(fd, &header, sizeof(header), 0) ||
-		    header.key != names->key)
-			error = EIO;
+	return px_shm_is_beyond_limit(sizeof(*names)) ? EFBIG : open_file(names, fd);
+}
+
+/* After a change, find out whether another table replaces this one. */
+static int end_store(const struct px_shared_names *names, int fd, bool is_stored, uint32_t *moved_to)
+{
+	struct header header = {.moved_to = 0};
+	int error = EIO;
+
+	if (is_stored && read_at(fd, &header, sizeof(header), 0) && header.key == names->key)
+		error = 0;
+	if (fd >= 0)
 		syscall(SYS_close, fd);
-	}
 	/* A process that cannot open the file may have made the shared table: see px_names_file_move_own(). */
 	*moved_to = !error && header.moved_to != 0 ? header.moved_to :
 						     px_load_ordered(&names->moved_to);
 	return error;
+}
+
+int px_names_file_store(const struct px_shared_names *names, unsigned int id,
+			const struct px_shared_names_member *member, uint32_t *moved_to)
+{
+	int fd, error = begin_store(names, &fd);
+
+	*moved_to = 0;
+	if (!error && fd < 0)
+		return 0;
+	return end_store(names, fd, !error && store(fd, names, id, member), moved_to);
+}
+
+int px_names_file_store_description(const struct px_shared_names *names, unsigned int id, uint32_t *moved_to)
+{
+	int fd, error = begin_store(names, &fd);
+
+	*moved_to = 0;
+	if (!error && fd < 0)
+		return 0;
+	return end_store(names, fd, !error && store_description(fd, names, id), moved_to);
 }
 
 /* Attach the table with this number, if it was made from the private table with this key. */
@@ -289,6 +326,7 @@ static int move_memory(struct px_shared_names *names, struct px_shared_names_ref
 	}
 	ref->shared_names->key = names->key;
 	memcpy(&ref->shared_names->names, &names->names, sizeof(names->names));
+	memcpy(&ref->shared_names->descriptions, &names->descriptions, sizeof(names->descriptions));
 	memcpy(ref->shared_names->member, names->member, sizeof(names->member));
 	px_shared_names_complete(ref->shared_names);
 	return 0;

@@ -10,7 +10,7 @@
  * access it.  This mapping only shows the file to a controller, in /proc/<pid>/maps: children made by fork() have it,
  * too, and exec removes it.
  *
- * A process stores each name that it opens, and its entry, before it uses the id.  Then it reads whether a controller
+ * A process stores each name that it opens, and its entry, before it uses the id; and each description.  Then it reads whether a controller
  * has made a shared table.  A controller stores the number of the shared table in the file, and then copies the
  * names.  So either the copy has the name, or the process finds the number: then it opens the name again, in the
  * shared table.  Only controllers, and the process that makes the file, need the lock of the registry.
@@ -38,6 +38,9 @@ int px_names_file_make(struct px_shared_names *names);
  */
 int px_names_file_store(const struct px_shared_names *names, unsigned int id,
 			const struct px_shared_names_member *member, uint32_t *moved_to);
+
+/* Do the same for the description of this type. */
+int px_names_file_store_description(const struct px_shared_names *names, unsigned int id, uint32_t *moved_to);
 
 /*
  * Attach the shared table that replaces the private table of an open file, and make it if there is none.  owner: the

@@ -11,7 +11,7 @@
 
 #include "base/procfs.h"
 
-#define SHARED_NAMES_MAGIC UINT64_C(0x3279646d61667870)
+#define SHARED_NAMES_MAGIC UINT64_C(0x3379646d61667870)
 /* Another process is freeing the entry; no process has this word. */
 #define TAKEN UINT64_C(1)
 /* Flag in the number of a private table; the other bits are a pid. */
@@ -116,6 +116,7 @@ static void mask_opened(struct px_shared_names *shared_names, struct px_eventset
 void px_shared_names_complete(struct px_shared_names *shared_names)
 {
 	px_names_settle_copy(&shared_names->names);
+	px_descriptions_settle_copy(&shared_names->descriptions);
 	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++) {
 		struct px_shared_names_member *member = &shared_names->member[i];
 

@@ -39,6 +39,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "event/descriptions.h"
 #include "event/eventset.h"
 #include "event/names.h"
 
@@ -59,6 +60,7 @@ struct px_shared_names {
 	uint32_t moved_to; /* in a private table: number of the shared table that replaces it; 0: none */
 	uint32_t reserved[9];
 	struct px_names names;
+	struct px_descriptions descriptions; /* of the types with these names */
 	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS];
 	uint64_t unused[7]; /* makes the size unusual, so that no other segment has the same size by chance */
 };

@@ -42,6 +42,7 @@
 
 #include "base/shm.h"
 #include "event/attr.h"
+#include "event/descriptions.h"
 #include "event/eventset.h"
 #include "event/threads.h"
 #include "event/typelist.h"
@@ -177,6 +178,7 @@ struct px_segment {
 	struct px_eventset filter[PX_SEGMENT_FILTERS] __attribute__((aligned(PX_CACHE_LINE)));
 	struct px_threads threads;
 	struct px_typelist types;
+	struct px_descriptions descriptions; /* of these types */
 	struct px_wrapper_stats wrapper_stats;
 
 	/* The processes that inherited the stream (inherit.h), as words of px_procfs_word(); 0: free entry. */

@@ -383,6 +383,7 @@ static int create_log(struct px_stream *stream, int fd)
 				     .target_pid = stream->target.pid,
 				     .threads = &stream->view.segment->threads,
 				     .types = &stream->view.segment->types,
+				     .descriptions = &stream->view.segment->descriptions,
 				     .view = &stream->view};
 	struct px_log_state state;
 	int error = create_checkpoint_file(stream, fd);

@@ -142,6 +142,7 @@ static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct
 	}
 	left.threads = &stream->view.segment->threads;
 	left.types = &stream->view.segment->types;
+	left.descriptions = &stream->view.segment->descriptions;
 	left.view = &stream->view;
 	error = px_log_resume(&left, &stream->logging.log);
 	if (!error)

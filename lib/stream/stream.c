@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream/stream_private.h"
 
+#include <errno.h>
+
 #include "base/membarrier.h"
 #include "base/procfs.h"
 #include "registry/inherit.h"
@@ -569,6 +571,21 @@ int px_stream_type_name(const struct px_stream *stream, unsigned int id, char na
 		return 0;
 	px_stream_list_types(stream);
 	return px_typelist_name(types, id, name);
+}
+
+int px_stream_describe_type(struct px_stream *stream, unsigned int id, const char *text, size_t length)
+{
+	char name[PX_NAME_MAX + 1];
+
+	if (id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END || px_stream_type_name(stream, id, name) != 0)
+		return EINVAL;
+	return px_descriptions_add(&stream->view.segment->descriptions, id, text, length);
+}
+
+size_t px_stream_description(const struct px_stream *stream, unsigned int id,
+			     char text[PX_FIELDS_TEXT_MAX])
+{
+	return px_descriptions_get(&stream->view.segment->descriptions, id, text);
 }
 
 void px_stream_rewind_types(struct px_stream *stream)

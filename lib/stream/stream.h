@@ -256,6 +256,16 @@ int px_stream_open_type(struct px_stream *stream, const char *name, unsigned int
 int px_stream_type_name(const struct px_stream *stream, unsigned int id,
 			char name[PX_NAME_MAX + 1]);
 
+/*
+ * Describe a type of this stream, in this stream only (event/descriptions.h).  Return 0, EINVAL if the stream has no such
+ * type of user events, EEXIST or ENOSPC.
+ */
+int px_stream_describe_type(struct px_stream *stream, unsigned int id, const char *text, size_t length);
+
+/* Copy the description of a type.  Return its length; 0: there is none. */
+size_t px_stream_description(const struct px_stream *stream, unsigned int id,
+			     char text[PX_FIELDS_TEXT_MAX]);
+
 /* Return the next event type of the list in *id.  Return false at the end. */
 bool px_stream_next_type(struct px_stream *stream, unsigned int *id);
 

@@ -160,4 +160,7 @@ PX_COLD void px_process_take_granted(void);
  */
 int px_process_open_type(const char *name, unsigned int *id);
 
+/* Do the same as px_types_describe(), also in the streams of this process. */
+int px_process_describe_type(unsigned int id, const char *text, size_t length);
+
 #endif

@@ -209,6 +209,15 @@ static int need_shared_names(void)
 	return error;
 }
 
+/*
+ * A private table is of no use for other processes: use the one that has replaced it, or make a shared one.  Return true
+ * if the private one stays: the shared table may have ended with its last process.
+ */
+static bool stays_private(uint32_t moved_to)
+{
+	return moved_to != 0 ? !follow(moved_to) : px_shared_names_are_scarce() || !make_shared();
+}
+
 int px_process_open_type(const char *name, unsigned int *id)
 {
 	int saved_errno = errno;
@@ -225,9 +234,7 @@ int px_process_open_type(const char *name, unsigned int *id)
 	us = px_process_id();
 	while ((error = px_types_open(name, px_procfs_word(us.pid, us.start), stays, id, &first,
 				      &moved_to)) == ESTALE)
-		/* The shared table may have ended with its last process; then the private one is still right. */
-		stays = moved_to != 0 ? !follow(moved_to) :
-					px_shared_names_are_scarce() || !make_shared();
+		stays = stays_private(moved_to);
 	/*
 	 * At the same time a controller may create a stream.  The controller lists the opened types
 	 * after that.  So look for new streams after the type is open.
@@ -239,6 +246,31 @@ int px_process_open_type(const char *name, unsigned int *id)
 
 		if (view)
 			px_types_add_from(view, first);
+	}
+	px_inside_leave(call);
+	errno = saved_errno;
+	return error;
+}
+
+/* As in px_process_open_type(), look for new streams after the description is in the shared name table. */
+int px_process_describe_type(unsigned int id, const char *text, size_t length)
+{
+	int saved_errno = errno;
+	struct px_running call;
+	bool stays = false;
+	uint32_t moved_to;
+	int error;
+
+	px_process_ensure();
+	while ((error = px_types_describe(id, text, length, stays, &moved_to)) == ESTALE)
+		stays = stays_private(moved_to);
+	px_process_ensure();
+	call = px_inside_enter(px_frame_here());
+	for (uint32_t i = 0; !error && i < PX_STREAMS_MAX; i++) {
+		struct px_view *view = px_load_acquire(&px_gate.self.view[i]);
+
+		if (view)
+			px_types_add_description(view, id);
 	}
 	px_inside_leave(call);
 	errno = saved_errno;

@@ -312,6 +312,40 @@ void px_types_grant(struct px_shared_names_member *member, unsigned int id)
 	add_to(&member->opened, id);
 }
 
+static void copy_description(const struct px_shared_names *shared_names, const struct px_view *view,
+			     unsigned int id)
+{
+	char text[PX_FIELDS_TEXT_MAX];
+	size_t length = px_descriptions_get(&shared_names->descriptions, id, text);
+
+	if (length > 0)
+		(void)px_descriptions_add(&view->segment->descriptions, id, text, length);
+}
+
+int px_types_describe(unsigned int id, const char *text, size_t length, bool stays, uint32_t *moved_to)
+{
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+	int error;
+
+	*moved_to = 0;
+	if (!shared_names || id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END ||
+	    !px_eventset_has(&px_types_opened, id))
+		return EINVAL;
+	error = px_descriptions_add(&shared_names->descriptions, id, text, length);
+	if (!error && shared_names == px_read_once(&private_names) &&
+	    (px_names_file_store_description(shared_names, id, moved_to) != 0 || *moved_to != 0) && !stays)
+		return ESTALE;
+	return error;
+}
+
+void px_types_add_description(const struct px_view *view, unsigned int id)
+{
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+
+	if (shared_names)
+		copy_description(shared_names, view, id);
+}
+
 void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view)
 {
@@ -319,8 +353,10 @@ void px_types_list(struct px_shared_names *shared_names, const struct px_eventse
 
 	for (unsigned int id = PX_EVENT_USER_FIRST; id < PX_EVENT_IDS; id++)
 		if (px_eventset_has(opened, id) &&
-		    px_names_get(&shared_names->names, id, name) == 0)
+		    px_names_get(&shared_names->names, id, name) == 0) {
 			px_view_add_type(view, id, name);
+			copy_description(shared_names, view, id);
+		}
 }
 
 void px_types_add(const struct px_view *view, unsigned int id)
@@ -328,8 +364,10 @@ void px_types_add(const struct px_view *view, unsigned int id)
 	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	char name[PX_NAME_MAX + 1];
 
-	if (shared_names && px_names_get(&shared_names->names, id, name) == 0)
+	if (shared_names && px_names_get(&shared_names->names, id, name) == 0) {
 		px_view_add_type(view, id, name);
+		copy_description(shared_names, view, id);
+	}
 }
 
 uint32_t px_types_add_from(const struct px_view *view, uint32_t first)

@@ -95,11 +95,19 @@ int px_types_open_for(struct px_shared_names *shared_names, struct px_shared_nam
  */
 void px_types_grant(struct px_shared_names_member *member, unsigned int id);
 
-/* Register all types of the set `opened` in a stream. */
+/* Register all types of the set `opened` in a stream, with their descriptions. */
 void px_types_list(struct px_shared_names *shared_names, const struct px_eventset *opened,
 		   const struct px_view *view);
 
-/* Register one type of this process in a stream. */
+/*
+ * Describe a type that this process has opened (event/descriptions.h).  Return 0, EINVAL if it has not opened the type,
+ * or EEXIST or ENOSPC.  `stays`, *moved_to and ESTALE are those of
+ * px_types_open().  The caller also describes the type in the streams, with px_types_add_description().
+ */
+int px_types_describe(unsigned int id, const char *text, size_t length, bool stays, uint32_t *moved_to);
+void px_types_add_description(const struct px_view *view, unsigned int id);
+
+/* Register one type of this process in a stream, with its description. */
 void px_types_add(const struct px_view *view, unsigned int id);
 
 /*

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptions of event types: they are where the names are, in streams, in logs, in other processes and after a crash,
+ * and a wrong one is refused.
+ */
+#include "support/common.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "fields/fields.h"
+
+#define ORDER "u32 id; pad 4; f64 load; char name[24]"
+
+static void has_description(trace_id_t trid, trace_event_id_t type, const char *expected)
+{
+	char text[PX_FIELDS_TEXT_MAX];
+	size_t length = 1;
+
+	ok(txtrace_get_type_description(trid, type, text, sizeof(text), &length));
+	ck_assert_uint_eq(length, strlen(expected));
+	ck_assert(memcmp(text, expected, length) == 0);
+}
+
+
+START_TEST(describe_type_before_and_after_create_is_in_stream_and_log)
+{
+	trace_event_id_t early = px_test_open_type("early"), late = px_test_open_type("late");
+	trace_event_id_t none = px_test_open_type("none");
+	const struct px_test_stream wanted = {0};
+	int fd = px_test_file(), copy = px_test_file();
+	trace_id_t trid;
+
+	ok(txtrace_describe_type(early, ORDER));
+	trid = px_test_create_log(&wanted, fd);
+	ok(posix_trace_start(trid));
+	px_test_trace(late, 1);
+	ok(txtrace_describe_type(late, "struct order"));
+	ok(txtrace_describe_type(late, "struct order"));
+	ok(txtrace_trid_describe_type(trid, none, "uint32_t id;"));
+	has_description(trid, early, ORDER);
+	has_description(trid, late, "struct order");
+	ok(posix_trace_shutdown(trid));
+	trid = px_test_open(fd);
+	has_description(trid, early, ORDER);
+	has_description(trid, late, "struct order");
+	has_description(trid, none, "uint32_t id;");
+	has_description(trid, POSIX_TRACE_START, "");
+	ok(posix_trace_close(trid));
+	/* Only that stream has the last one. */
+	trid = px_test_create(&wanted);
+	has_description(trid, early, ORDER);
+	has_description(trid, none, "");
+	ok(txtrace_snapshot(trid, copy));
+	ok(posix_trace_shutdown(trid));
+	trid = px_test_open(copy);
+	has_description(trid, early, ORDER);
+	has_description(trid, none, "");
+	ok(posix_trace_close(trid));
+	close(fd);
+	close(copy);
+}
+END_TEST
+
+START_TEST(describe_type_macro_registers_name_of_type)
+{
+	struct order {
+		int id;
+	};
+	trace_event_id_t type = px_test_open_type("order");
+	const struct px_test_stream wanted = {0};
+	trace_id_t trid = px_test_create(&wanted);
+
+	ok(TXTRACE_TYPE(type, struct order));
+	has_description(trid, type, "struct order");
+	ok(posix_trace_shutdown(trid));
+}
+END_TEST
+
+START_TEST(describe_type_any_length_comes_back)
+{
+	static const size_t lengths[] = {4, 59, 60, 61, 119, 120, 121, 4094, 4095};
+	const struct px_test_stream wanted = {0};
+	int fd = px_test_file();
+	trace_id_t trid = px_test_create_log(&wanted, fd);
+	trace_event_id_t type[9];
+	char text[PX_FIELDS_TEXT_MAX + 2], name[16];
+	size_t length;
+
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "type%d", i);
+		type[i] = px_test_open_type(name);
+		memset(text, ' ', lengths[i]);
+		memcpy(text + lengths[i] - 4, "u8 a", 5);
+		ok(txtrace_describe_type(type[i], text));
+	}
+	ok(posix_trace_shutdown(trid));
+	trid = px_test_open(fd);
+	for (int i = 0; i < 9; i++) {
+		memset(text, ' ', lengths[i]);
+		memcpy(text + lengths[i] - 4, "u8 a", 5);
+		has_description(trid, type[i], text);
+	}
+	fails(txtrace_get_type_description(trid, type[0], text, 3, &length), ENOSPC);
+	ck_assert_uint_eq(length, 4);
+	ok(txtrace_get_type_description(trid, type[0], NULL, 0, &length));
+	ck_assert_uint_eq(length, 4);
+	ok(posix_trace_close(trid));
+	close(fd);
+}
+END_TEST
+
+START_TEST(describe_type_mistake_has_its_column)
+{
+	trace_event_id_t type = px_test_open_type("mistake");
+	char *large = malloc(PX_FIELDS_TEXT_MAX + 1), name[16];
+	const struct px_test_stream wanted = {0};
+	trace_id_t bad[PX_TEST_BAD_TRIDS], trid;
+	const char *mistake = NULL;
+	size_t column = 7, length;
+	int error = 0;
+
+	fails(txtrace_describe_type(type, "u32 id; f65 load"), EINVAL);
+	fails(txtrace_describe_check("u32 id; f65 load", &column, &mistake), EINVAL);
+	ck_assert_uint_eq(column, 9);
+	ck_assert_str_eq(mistake, "the type is not known");
+	fails(txtrace_describe_check("u32", &column, NULL), EINVAL);
+	ck_assert_uint_eq(column, 4);
+	ok(txtrace_describe_check("u32 id", &column, &mistake));
+	ck_assert_uint_eq(column, 0);
+	fails(txtrace_describe_check(NULL, &column, &mistake), EINVAL);
+	fails(txtrace_describe_check("u32 id", NULL, &mistake), EINVAL);
+	fails(txtrace_describe_type(type, NULL), EINVAL);
+	fails(txtrace_describe_type(POSIX_TRACE_START, "u32 id"), EINVAL);
+	fails(txtrace_describe_type(POSIX_TRACE_UNNAMED_USEREVENT, "u32 id"), EINVAL);
+	fails(txtrace_describe_type(type + 1000, "u32 id"), EINVAL);
+	fails(txtrace_describe_type(1u << 30, "u32 id"), EINVAL);
+	ok(txtrace_describe_type(type, "u32 id"));
+	fails(txtrace_describe_type(type, "u32 number"), EEXIST);
+	px_test_bad_trids(bad);
+	for (int i = 0; i < PX_TEST_BAD_TRIDS; i++) {
+		fails(txtrace_trid_describe_type(bad[i], type, "u32 id"), EINVAL);
+		fails(txtrace_get_type_description(bad[i], type, NULL, 0, &length), EINVAL);
+	}
+	trid = px_test_create(&wanted);
+	fails(txtrace_trid_describe_type(trid, type + 1000, "u32 id"), EINVAL);
+	fails(txtrace_get_type_description(trid, type + 1000, NULL, 0, &length), EINVAL);
+	fails(txtrace_get_type_description(trid, type, NULL, 0, NULL), EINVAL);
+	ok(posix_trace_shutdown(trid));
+	memset(large, ' ', PX_FIELDS_TEXT_MAX);
+	memcpy(large, "u8 a", 4);
+	large[PX_FIELDS_TEXT_MAX] = '\0';
+	for (int i = 0; !error && i < 20; i++) {
+		snprintf(name, sizeof(name), "large%d", i);
+		error = txtrace_describe_type(px_test_open_type(name), large);
+		ck_assert(error == 0 || i == 16 || i == 15);
+	}
+	fails(error, ENOSPC);
+	free(large);
+}
+END_TEST
+
+/* A traced process: it describes a type before the controller comes, and another one after. */
+static pid_t start_target(int *to, int *from)
+{
+	int down[2], up[2];
+	char byte;
+	pid_t pid;
+
+	ok(pipe(down));
+	ok(pipe(up));
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		trace_event_id_t type;
+
+		if (posix_trace_eventid_open("first", &type) != 0 || txtrace_describe_type(type, ORDER) != 0)
+			_exit(1);
+		if (write(up[1], "1", 1) != 1 || read(down[0], &byte, 1) != 1)
+			_exit(2);
+		if (posix_trace_eventid_open("second", &type) != 0 ||
+		    txtrace_describe_type(type, "u8 a") != 0)
+			_exit(3);
+		posix_trace_event(type, "x", 1);
+		if (write(up[1], "2", 1) != 1 || read(down[0], &byte, 1) != 1)
+			_exit(4);
+		_exit(0);
+	}
+	*to = down[1];
+	*from = up[0];
+	ck_assert_int_eq(read(*from, &byte, 1), 1);
+	return pid;
+}
+
+START_TEST(describe_type_of_target_reaches_controller)
+{
+	int to, from, status, fd = px_test_file();
+	trace_event_id_t first, second;
+	trace_attr_t attr;
+	trace_id_t trid;
+	char byte;
+	pid_t pid = start_target(&to, &from);
+
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_create_withlog(pid, &attr, fd, &trid));
+	ok(posix_trace_start(trid));
+	ck_assert_int_eq(write(to, "x", 1), 1);
+	ck_assert_int_eq(read(from, &byte, 1), 1);
+	ok(posix_trace_trid_eventid_open(trid, "first", &first));
+	ok(posix_trace_trid_eventid_open(trid, "second", &second));
+	has_description(trid, first, ORDER);
+	has_description(trid, second, "u8 a");
+	ok(txtrace_trid_describe_type(trid, second, "u8 a"));
+	fails(txtrace_trid_describe_type(trid, second, "u8 b"), EEXIST);
+	ck_assert_int_eq(write(to, "x", 1), 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ok(posix_trace_shutdown(trid));
+	trid = px_test_open(fd);
+	has_description(trid, first, ORDER);
+	has_description(trid, second, "u8 a");
+	ok(posix_trace_close(trid));
+	close(fd);
+}
+END_TEST
+
+START_TEST(describe_type_survives_death_of_controller)
+{
+	int status, fd = px_test_disk_file();
+	trace_event_id_t type;
+	trace_id_t trid;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		trace_attr_t attr;
+
+		/* The first description is in the log when the process dies, and the second one is not. */
+		if (posix_trace_attr_init(&attr) != 0 || posix_trace_eventid_open("first", &type) != 0 ||
+		    txtrace_describe_type(type, ORDER) != 0 ||
+		    posix_trace_create_withlog(0, &attr, fd, &trid) != 0 || posix_trace_start(trid) != 0)
+			_exit(1);
+		posix_trace_event(type, "x", 1);
+		if (posix_trace_flush(trid) != 0 || posix_trace_eventid_open("second", &type) != 0 ||
+		    txtrace_describe_type(type, "u8 a") != 0)
+			_exit(1);
+		posix_trace_event(type, "x", 1);
+		kill(getpid(), SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	trid = px_test_open(fd);
+	for (int unavailable = 0, nr = 0; !unavailable;) {
+		char name[TRACE_EVENT_NAME_MAX + 1];
+
+		ok(posix_trace_eventtypelist_getnext_id(trid, &type, &unavailable));
+		if (unavailable) {
+			ck_assert_int_eq(nr, 2);
+			break;
+		}
+		ok(posix_trace_eventid_get_name(trid, type, name));
+		if (strcmp(name, "first") == 0 || strcmp(name, "second") == 0) {
+			has_description(trid, type, *name == 'f' ? ORDER : "u8 a");
+			nr++;
+		}
+	}
+	ok(posix_trace_close(trid));
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("describe_type");
+	TCase *tcase = tcase_create("describe_type");
+
+	tcase_add_test(tcase, describe_type_before_and_after_create_is_in_stream_and_log);
+	tcase_add_test(tcase, describe_type_macro_registers_name_of_type);
+	tcase_add_test(tcase, describe_type_any_length_comes_back);
+	tcase_add_test(tcase, describe_type_mistake_has_its_column);
+	tcase_add_test(tcase, describe_type_of_target_reaches_controller);
+	tcase_add_test(tcase, describe_type_survives_death_of_controller);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
