@@ -21,6 +21,8 @@
 
 enum { OPTION_OBJECTS = OPTION_OWN, OPTION_TYPES, OPTION_MODULES, OPTION_WRAPPERS };
 
+#define DESCRIPTION_BYTES 4096 /* the longest one, and a null byte */
+
 static const struct option_row option_rows[] = {
 	{OPTION_OBJECTS, "objects", NULL, "list the objects: threads, mutexes, ..."},
 	{OPTION_TYPES, "types", NULL, "list the event types"},
@@ -251,14 +253,52 @@ static void list_objects(struct text *text, const struct source *source)
 	symbols_free(symbols);
 }
 
+/* Get the description of the data of a type, on one line; "": there is none. */
+static void get_description(struct source *source, trace_event_id_t id, char text[DESCRIPTION_BYTES])
+{
+	size_t length = 0;
+
+	if (txtrace_get_type_description(source->trace, id, text, DESCRIPTION_BYTES - 1, &length) != 0)
+		length = 0;
+	text[length] = '\0';
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\n' || text[i] == '\t')
+			text[i] = ' ';
+}
+
+static bool has_descriptions(struct source *source)
+{
+	bool is_found = false;
+	trace_event_id_t id;
+	int unavailable;
+
+	while (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 &&
+	       !unavailable) {
+		size_t length = 0;
+
+		is_found |= txtrace_get_type_description(source->trace, id, NULL, 0, &length) == 0 &&
+			    length > 0;
+	}
+	posix_trace_eventtypelist_rewind(source->trace);
+	return is_found;
+}
+
 static void list_types(struct text *text, struct source *source)
 {
 	static const struct rows_column columns[] = {
 		{"type", NULL, 0, 6, true},
 		{"name", NULL, 2, 0, false},
+		{"data", NULL, 2, 0, false},
 		{NULL, NULL, 0, 0, false},
 	};
-	struct rows rows = {.text = text, .columns = columns};
+	static const struct rows_column without_data[] = {
+		{"type", NULL, 0, 6, true},
+		{"name", NULL, 2, 0, false},
+		{NULL, NULL, 0, 0, false},
+	};
+	bool has_data = has_descriptions(source);
+	struct rows rows = {.text = text, .columns = has_data ? columns : without_data};
+	char description[DESCRIPTION_BYTES];
 	trace_event_id_t id;
 	int unavailable;
 
@@ -269,6 +309,10 @@ static void list_types(struct text *text, struct source *source)
 		rows_begin(&rows);
 		rows_number(&rows, id);
 		rows_string(&rows, source_type_name(source, id));
+		if (has_data) {
+			get_description(source, id, description);
+			rows_string(&rows, description);
+		}
 		rows_end(&rows);
 	}
 }

@@ -44,7 +44,8 @@ bool output_options_begin(struct output_options *output_options, const char *pat
 
 	output_options->text = &text;
 	output_options->source = open(path, output_options->selection.tick_ns);
-	if (output_options->source && open_text(output_options, path))
+	if (output_options->source && filter_check(output_options->selection.filter, output_options->source) &&
+	    open_text(output_options, path))
 		return true;
 	source_close(output_options->source);
 	selection_free(&output_options->selection);

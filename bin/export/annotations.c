@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/calldata.h"
+#include "trace/payload.h"
 #include "trace/columns.h"
 
 static struct note labelled(enum note_kind kind, const char *label)
@@ -70,6 +71,17 @@ static int data_notes(struct source *source, const struct event *event, struct n
 
 	if (event->size == 0)
 		return 0;
+	if (payload_is(source, event)) {
+		static struct text fields;
+
+		fields.used = 0;
+		fields.fd = -1;
+		payload_print(&fields, source, event);
+		annotations[0] = labelled(NOTE_TEXT, "data");
+		annotations[0].text = fields.bytes;
+		annotations[0].text_size = fields.used;
+		return 1;
+	}
 	if (data_filters(filters, sizeof(filters), source, event)) {
 		bool is_one = strncmp(filters, "filter=", strlen("filter=")) == 0;
 

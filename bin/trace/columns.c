@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "base/message.h"
 #include "cli/terminal.h"
 #include "trace/calldata.h"
+#include "trace/payload.h"
 #include "trace/sched.h"
 
 #define SHOWN_BYTES 32 /* of data that is not text, print at most this number of bytes */
@@ -151,6 +153,8 @@ void print_data(struct text *text, struct source *source, const struct event *ev
 		text_plain(text, filters, 0);
 	} else if (calldata_is(source, event)) {
 		calldata_print(text, source, event);
+	} else if (payload_is(source, event)) {
+		payload_print(text, source, event);
 	} else if (native != 0 && native_title(native)) {
 		print_native(text, source, event, native);
 	} else if (data_is_text(event)) {
@@ -220,6 +224,7 @@ enum column {
 	COLUMN_CUT,
 	COLUMN_DATA,
 	COLUMN_HEX,
+	COLUMN_FIELD, /* data.PATH */
 	NR_COLUMNS
 };
 
@@ -237,6 +242,7 @@ static const struct {
 	[COLUMN_ADDRESS] = {"address", 18, true}, [COLUMN_SIZE] = {"size", 5, false},
 	[COLUMN_CUT] = {"cut", 3, false},	  [COLUMN_DATA] = {"data", 0, true},
 	[COLUMN_WHERE] = {"where", 32, true},	  [COLUMN_HEX] = {"hex", 0, true},
+	[COLUMN_FIELD] = {"data.", 0, false},
 };
 
 static const char usual_text[] = "time,delta,cpu,thread,event,data";
@@ -244,6 +250,14 @@ static const char usual_data[] =
 	"number,ns,time,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";
 static const char all[] = "number,ns,time,delta,clock,cpu,pid,thread,context,priority,event,type,"
 			  "address,size,cut,data,hex";
+
+static bool is_name(int column, const char *name, size_t length)
+{
+	size_t start = strlen(columns[column].name);
+
+	return strncmp(columns[column].name, name, start) == 0 &&
+	       (column == COLUMN_FIELD ? length > start : length == start);
+}
 
 bool listing_choose(struct listing *listing, const char *names)
 {
@@ -256,20 +270,22 @@ bool listing_choose(struct listing *listing, const char *names)
 		size_t length = strcspn(at, ",");
 		int column = 0;
 
-		while (column < NR_COLUMNS && (strlen(columns[column].name) != length ||
-					       strncmp(columns[column].name, at, length) != 0))
+		while (column < NR_COLUMNS && !is_name(column, at, length))
 			column++;
 		if (column == NR_COLUMNS) {
 			message("there is no column \"%.*s\"; there are number, time, delta, "
 				"clock, "
 				"ns, "
 				"cpu, pid, thread, context, "
-				"priority, event, type, address, where, size, cut, data, hex",
+				"priority, event, type, address, where, size, cut, data, hex, and data.FIELD",
 				(int)length, at);
 			return false;
 		}
-		if (listing->nr_columns < COLUMNS_MAX)
+		if (listing->nr_columns < COLUMNS_MAX) {
+			if (column == COLUMN_FIELD)
+				listing->field[listing->nr_columns] = must(strndup(at, length));
 			listing->column[listing->nr_columns++] = column;
+		}
 		at += length + (at[length] == ',');
 	} while (*at);
 	return true;
@@ -378,6 +394,41 @@ static const char *string_of(struct listing *listing, int column, const struct e
 	}
 }
 
+/* Print the field of a column data.PATH.  An event without it has nothing there, and in JSON null. */
+static void put_field(struct listing *listing, int i, const struct event *event)
+{
+	static const enum payload_style styles[] = {[FORMAT_TEXT] = PAYLOAD_TEXT,
+						    [FORMAT_CSV] = PAYLOAD_CSV,
+						    [FORMAT_JSON] = PAYLOAD_JSON,
+						    [FORMAT_JSONL] = PAYLOAD_JSON};
+	enum payload_style style = styles[listing->format];
+	struct px_field_value value;
+	struct call_field field;
+	const char *path = listing->field[i] + strlen("data.");
+
+	if (payload_get(listing->source, event, path, &value)) {
+		payload_value(listing->text, &value, style);
+	} else if (calldata_is(listing->source, event) &&
+		   calldata_get(listing->source, event, path, &field)) {
+		const char *text = field.object ? field.object : field.text;
+
+		if (style == PAYLOAD_JSON && !(field.is_number && !field.object))
+			text_json(listing->text, text);
+		else if (style == PAYLOAD_CSV)
+			text_csv(listing->text, text);
+		else
+			text_string(listing->text, text);
+	} else if (style != PAYLOAD_CSV) {
+		text_string(listing->text, style == PAYLOAD_JSON ? "null" : "-");
+	}
+}
+
+static const char *column_name(const struct listing *listing, int i)
+{
+	return listing->column[i] == COLUMN_FIELD ? listing->field[i] :
+						    columns[listing->column[i]].name;
+}
+
 static void put_text_row(struct listing *listing, const struct event *event)
 {
 	struct text *text = listing->text;
@@ -393,6 +444,8 @@ static void put_text_row(struct listing *listing, const struct event *event)
 			put_text_event(listing, event);
 		else if (column == COLUMN_DATA)
 			print_data(text, listing->source, event);
+		else if (column == COLUMN_FIELD)
+			put_field(listing, i, event);
 		else if (column == COLUMN_WHERE)
 			text_plain(text, where(listing, event),
 				   i + 1 < listing->nr_columns ? (size_t)columns[column].width : 0);
@@ -411,6 +464,8 @@ static void put_csv_row(struct listing *listing, const struct event *event)
 			text_char(listing->text, ',');
 		if (string)
 			text_csv(listing->text, string);
+		else if (listing->column[i] == COLUMN_FIELD)
+			put_field(listing, i, event);
 		else
 			put_value(listing, listing->column[i], event);
 	}
@@ -428,8 +483,16 @@ static void put_json_row(struct listing *listing, const struct event *event)
 				 (column == COLUMN_NS && listing->quotes_ns);
 
 		text_string(text, i > 0 ? ",\"" : "{\"");
-		text_string(text, columns[column].name);
+		text_string(text, column_name(listing, i));
 		text_put(text, "\":", 2);
+		if (column == COLUMN_FIELD) {
+			put_field(listing, i, event);
+			continue;
+		}
+		if (column == COLUMN_DATA && payload_is(listing->source, event)) {
+			payload_json(text, listing->source, event);
+			continue;
+		}
 		if (column == COLUMN_DATA && calldata_is(listing->source, event)) {
 			calldata_json(text, listing->source, event);
 			continue;
@@ -470,14 +533,14 @@ static void put_head(struct listing *listing)
 	text_string(text, terminal_color(COLOR_DIM));
 	for (int i = 0; i < listing->nr_columns; i++) {
 		int column = listing->column[i];
-		const char *name = columns[column].name;
+		const char *name = column_name(listing, i);
 		size_t length = strlen(name);
 		size_t width = column == COLUMN_THREAD ? listing->thread_width :
 			       column == COLUMN_EVENT  ? listing->event_width :
 							 (size_t)columns[column].width;
 		size_t fill = width > length ? width - length : 0;
 		bool is_left = column == COLUMN_THREAD || column == COLUMN_EVENT ||
-			       column == COLUMN_DATA || column == COLUMN_WHERE;
+			       column == COLUMN_DATA || column == COLUMN_WHERE || column == COLUMN_FIELD;
 
 		if (i > 0)
 			text_put(text, "  ", 2);
@@ -505,7 +568,7 @@ void listing_begin(struct listing *listing)
 		text_string(listing->text, "[\n");
 	for (int i = 0; listing->format == FORMAT_CSV && i < listing->nr_columns; i++)
 		text_printf(listing->text, "%s%s%s", i > 0 ? "," : "",
-			    columns[listing->column[i]].name,
+			    column_name(listing, i),
 			    i + 1 == listing->nr_columns ? "\r\n" : "");
 }
 
@@ -540,4 +603,6 @@ void listing_end(struct listing *listing)
 		text_string(listing->text, listing->nr_printed > 0 ? "\n]\n" : "]\n");
 	symbols_free(listing->symbols);
 	listing->symbols = NULL;
+	for (int i = 0; i < listing->nr_columns; i++)
+		free(listing->field[i]);
 }

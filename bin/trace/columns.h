@@ -18,6 +18,7 @@ struct listing {
 	struct source *source;
 	enum format format;
 	int column[COLUMNS_MAX]; /* indexes of the chosen columns in the table of columns.c */
+	char *field[COLUMNS_MAX]; /* of a column data.FIELD, its name */
 	int nr_columns;
 	bool quotes_ns; /* in JSON, print ns as a string */
 	int64_t last_ns;
@@ -27,7 +28,7 @@ struct listing {
 };
 
 /*
- * Choose the columns.  `names` are names with commas between them, or "all".  NULL means the default columns.  If a
+ * Choose the columns.  `names` are names with commas between them, "data.FIELD" or "all".  NULL means the default columns.  If a
  * name is unknown, print a message and return false.
  */
 bool listing_choose(struct listing *listing, const char *names);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "trace/calldata.h"
+#include "trace/payload.h"
 #include "trace/time_arg.h"
 
 enum field {
@@ -65,8 +66,9 @@ struct filter {
 	unsigned int bytes, offset; /* in the data */
 	char *text;
 	size_t text_size;
-	char *name; /* name of a field of a call */
-	bool is_number;
+	char *name; /* name of a field of a call, or path of a field of the data */
+	bool is_number, is_real;
+	long double real;
 	int64_t number;
 	struct time_arg time_arg;
 	/*
@@ -79,6 +81,7 @@ struct filter {
 /* Parsing. */
 
 #define DEPTH_MAX 100
+#define LOG_TYPES (8 * sizeof(trace_event_set_t)) /* all event ids of a log are less than this */
 
 struct parser {
 	const char *begin, *at;
@@ -145,7 +148,7 @@ static bool take_operator(struct parser *parser, enum comparison *operator)
 		enum comparison operator;
 	} table[] = {{"!=", OPERATOR_UNEQUAL}, {"<=", OPERATOR_AT_MOST}, {">=", OPERATOR_AT_LEAST},
 		     {"<", OPERATOR_LESS},     {">", OPERATOR_MORE},	 {"==", OPERATOR_EQUAL},
-		     {"=", OPERATOR_EQUAL},    {":", OPERATOR_EQUAL}};
+		     {"=", OPERATOR_EQUAL},    {":", OPERATOR_EQUAL},	 {"~", OPERATOR_EQUAL}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (strncmp(parser->at, table[i].text, strlen(table[i].text)) != 0)
@@ -184,6 +187,18 @@ static bool read_number(struct filter *test)
 	return *end == '\0' && end != test->text && errno == 0;
 }
 
+/* Read a number with or without a fraction. */
+static void read_real(struct filter *test)
+{
+	char *end;
+
+	test->real = strtold(test->text, &end);
+	test->is_real = end != test->text && *end == '\0';
+	if (test->is_number) /* also in other bases than 10, and exactly */
+		test->real = *test->text == '-' ? (long double)test->number :
+						  (long double)(uint64_t)test->number;
+}
+
 static struct filter *finish_test(struct parser *parser, struct filter *test)
 {
 
@@ -209,7 +224,9 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 		return test;
 	}
 	test->is_number = read_number(test);
-	if (test->is_number ||
+	if (test->field == FIELD_CALL)
+		read_real(test);
+	if (test->is_number || test->is_real ||
 	    (test->field == FIELD_CALL &&
 	     (test->operator== OPERATOR_EQUAL || test->operator== OPERATOR_UNEQUAL)))
 		return test;
@@ -227,7 +244,7 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 
 	if (strncmp(before, "data.", strlen("data.")) != 0)
 		return false;
-	for (length = 0; isalnum((unsigned char)name[length]) || name[length] == '_';)
+	for (length = 0; isalnum((unsigned char)name[length]) || (name[length] && strchr("_.[]", name[length]));)
 		length++;
 	parser->at = name + length;
 	skip_blanks(parser);
@@ -237,10 +254,6 @@ static bool take_call_field(struct parser *parser, struct filter *test)
 	}
 	test->field = FIELD_CALL;
 	test->name = must(strndup(name, length));
-	if (!calltable_has_field(test->name) && strcmp(test->name, CALLDATA_WAIT) != 0) {
-		parser->at = before;
-		complain(parser, "no call has such a field");
-	}
 	return true;
 }
 
@@ -282,7 +295,7 @@ static bool looks_like_field(const struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	return length > 0 && parser->at[length] && strchr(":=!<>", parser->at[length]);
+	return length > 0 && parser->at[length] && strchr(":=!<>~", parser->at[length]);
 }
 
 static struct filter *parse_test(struct parser *parser)
@@ -504,12 +517,72 @@ static bool matches_data(const struct filter *filter, const struct event *event)
 		       filter->number);
 }
 
+static bool compare_real(long double a, enum comparison operator, long double b)
+{
+	switch (operator) {
+	case OPERATOR_EQUAL:
+		return a == b;
+	case OPERATOR_UNEQUAL:
+		return a != b;
+	case OPERATOR_LESS:
+		return a < b;
+	case OPERATOR_AT_MOST:
+		return a <= b;
+	case OPERATOR_MORE:
+		return a > b;
+	default:
+		return a >= b;
+	}
+}
+
+/* Return the value as text: a text, a character, the name of a number, or a number in decimal.  NULL: a real number. */
+static const char *value_text(const struct px_field_value *value, char buffer[CALL_FIELD_BYTES])
+{
+	size_t length = value->length < CALL_FIELD_BYTES - 1 ? value->length : CALL_FIELD_BYTES - 1;
+
+	if (value->kind == PX_FIELD_BOOL)
+		return value->number ? "true" : "false";
+	if (value->name || value->kind == PX_FIELD_FLOAT)
+		return value->name;
+	if (!value->is_text && value->kind != PX_FIELD_CHAR) {
+		snprintf(buffer, CALL_FIELD_BYTES, value->is_signed ? "%lld" : "%llu",
+			 (unsigned long long)value->number);
+		return buffer;
+	}
+	if (!value->is_text)
+		length = value->number != 0;
+	memcpy(buffer, value->text, value->is_text ? length : 0);
+	if (!value->is_text)
+		buffer[0] = (char)value->number;
+	buffer[length] = '\0';
+	return buffer;
+}
+
+/* A text is compared as text, and a number as a number or by its name. */
+static bool matches_value(const struct filter *filter, const struct px_field_value *value)
+{
+	char buffer[CALL_FIELD_BYTES];
+	const char *text = value_text(value, buffer);
+	bool is_equality = filter->operator== OPERATOR_EQUAL || filter->operator== OPERATOR_UNEQUAL;
+	long double number = value->kind == PX_FIELD_FLOAT ? (long double)value->real :
+			     value->is_signed		   ? (long double)(int64_t)value->number :
+							     (long double)value->number;
+
+	if (!value->is_text && (filter->is_number || filter->is_real) && !(value->kind == PX_FIELD_CHAR))
+		return compare_real(number, filter->operator, filter->real);
+	return is_equality && text &&
+	       (fnmatch(filter->text, text, 0) == 0) != (filter->operator== OPERATOR_UNEQUAL);
+}
+
 /* An event without this field does not match, not even with "!=". */
 static bool matches_call(const struct filter *filter, struct source *source,
 			 const struct event *event)
 {
+	struct px_field_value value;
 	struct call_field field;
 
+	if (payload_get(source, event, filter->name, &value))
+		return matches_value(filter, &value);
 	if (!calldata_is(source, event) || !calldata_get(source, event, filter->name, &field))
 		return false;
 	if (filter->is_number)
@@ -587,4 +660,30 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 	default:
 		return test(filter, source, event);
 	}
+}
+
+static bool is_field(const char *name, struct source *source)
+{
+	struct px_field_place place;
+
+	if (calltable_has_field(name) || strcmp(name, CALLDATA_WAIT) == 0)
+		return true;
+	for (trace_event_id_t type = 0; type < LOG_TYPES && !source->file.foreign; type++) {
+		const struct px_fields *described = payload_fields(source, type);
+
+		if (described && px_fields_find(described, name, &place))
+			return true;
+	}
+	return false;
+}
+
+bool filter_check(const struct filter *filter, struct source *source)
+{
+	if (!filter)
+		return true;
+	if (filter->kind == KIND_TEST && filter->field == FIELD_CALL && !is_field(filter->name, source)) {
+		message("filter: no call and no described event type has the field data.%s", filter->name);
+		return false;
+	}
+	return filter_check(filter->left, source) && filter_check(filter->right, source);
 }

@@ -33,4 +33,10 @@ void filter_free(struct filter *filter);
 /* Return true if the filter selects the event.  If the filter is NULL, it selects all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
 
+/*
+ * Return true if each field data.NAME of the filter is a field of calls or of an event type of this source.  Otherwise
+ * print a message.
+ */
+bool filter_check(const struct filter *filter, struct source *source);
+
 #endif

@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "trace/lives.h"
 #include "trace/newer.h"
+#include "trace/payload.h"
 #include "trace/programs.h"
 #include "trace/symbols.h"
 
@@ -264,6 +265,12 @@ struct symbols *source_symbols(struct source *source)
 	return source->symbols;
 }
 
+static void forget_type(struct source_type *type)
+{
+	free(type->name);
+	payload_forget(type);
+}
+
 void source_close(struct source *source)
 {
 	if (!source)
@@ -274,7 +281,7 @@ void source_close(struct source *source)
 	else
 		posix_trace_close(source->trace);
 	for (size_t i = 0; i < SOURCE_TYPES; i++)
-		free(source->type[i].name);
+		forget_type(&source->type[i]);
 	free(source->type);
 	if (source->expansion) {
 		lives_free(source->expansion->lives);

@@ -87,6 +87,7 @@ struct source {
 	struct source_type {
 		char *name; /* NULL until the name is known */
 		const struct call_row *row;
+		struct source_fields *fields; /* payload.c; NULL until they are needed */
 	} * type;
 	struct map by_address,
 		by_tid; /* values are 1 + index in objects[]; both maps are filled at the first use */

@@ -188,7 +188,8 @@ static void walk_struct(const struct walk *walk, const struct px_struct *of, uin
 	for (const struct px_field *i = of->first; i; i = i->next) {
 		uint64_t at = bit + i->bit;
 
-		if (!is_there(walk, at) && !i->is_rest)
+		/* The rest of the data may be empty, if all fields before it are there. */
+		if (i->is_rest ? at > (uint64_t)walk->data.size * 8 : !is_there(walk, at))
 			continue;
 		if (!i->name)
 			walk_struct(walk, i->of, at);
@@ -290,7 +291,7 @@ bool px_fields_get(const struct px_fields *fields, const struct px_field_place *
 
 	if (!place->is_text)
 		return get_value(&all, field, place->bit, value);
-	if (place->bit / 8 >= size && !field->is_rest)
+	if (field->is_rest ? place->bit / 8 > size : place->bit / 8 >= size)
 		return false;
 	*value = (struct px_field_value){.kind = PX_FIELD_CHAR};
 	get_text(&all, place->bit / 8, dimension(&all, field, level, place->bit), value);

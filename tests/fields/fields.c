@@ -263,6 +263,7 @@ START_TEST(fields_rest_of_data_is_a_text_or_whole_elements)
 	ck_assert_uint_eq(shows(fields, "\1hello", 6, "n=1 note=\"hello\" "), 6);
 	ck_assert_uint_eq(shows(fields, "\1hello", 7, "n=1 note=\"hello\" "), 7);
 	shows(fields, "\1", 1, "n=1 note=\"\" ");
+	shows(fields, "", 0, "");
 	ck_assert(px_fields_find(fields, "note", &place));
 	ck_assert(px_fields_get(fields, &place, (const unsigned char *)"\1ab", 3, &value));
 	ck_assert(value.is_text && value.length == 2 && !value.is_cut);

@@ -21,8 +21,6 @@ fails 2 'more text after the expression' print -f 'a)' "$scratch/empty"
 fails 2 'is not a time' print --from soon "$scratch/empty"
 fails 2 'needs an argument' print --from
 
-fails 2 'no call has such a field' print -f 'data.nonsense=1' "$scratch/empty"
-fails 2 'no call has such a field' print -f 'data.Mutex=1' "$scratch/empty"
 fails 2 'a number is missing' print -f 'data.owner>x' "$scratch/empty"
 fails 2 'a value is missing' print -f 'data.owner=' "$scratch/empty"
 
@@ -32,6 +30,8 @@ make_log=$(dirname "$tool")/../tests/tool/make_log
 nr_checks=$((nr_checks + 1))
 "$tool" print --format csv --columns where -f 'step_*' "$scratch/own.trx" | tail -n +2 | tr -d '\r"' >"$scratch/where"
 [ -s "$scratch/where" ] || complain 'there is no column where'
+fails 2 'no call and no described event type has the field' print -f 'data.nonsense=1' "$scratch/own.trx"
+fails 2 'no call and no described event type has the field' print -f 'a or not data.Mutex=1' "$scratch/own.trx"
 if "$tool" print --columns where "$scratch/own.trx" 2>&1 | grep -q 'make_log.c:'; then
 	while read -r where; do
 		line=$(expr "$where" : 'work+0x[0-9a-f]* (make_log.c:\([0-9]*\))')

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The data of described event types are fields, in every format, and are what the program says that it recorded.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+own_streams
+orders=$(dirname "$tool")/../tests/tool/orders
+log=$scratch/orders.trx
+"$orders" "$log" >"$scratch/account" || complain 'orders fails'
+
+# has TEXT ARGUMENT...: what the tool prints has this line, with blanks at its end left out
+has()
+{
+	line=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$tool" "$@" >"$scratch/out" 2>&1
+	sed 's/[ \r]*$//' "$scratch/out" | grep -qxF -- "$line" ||
+		{ complain "no line \"$line\" in: $*"; head -3 "$scratch/out"; }
+}
+
+# counts NR FILTER: so many events match
+counts()
+{
+	nr_checks=$((nr_checks + 1))
+	nr=$("$tool" print --format csv --columns number -f "$2" "$log" 2>"$scratch/err" | tail -n +2 | wc -l)
+	[ "$nr" -eq "$1" ] || { complain "$nr events, not $1, match $2"; head -3 "$scratch/err"; }
+}
+
+has 'id=7 load=2.3333333333333335 part=1 state=2 at=[{x=-7 y=0} {x=0 y=7000000049}] low=7 high=259 change=-93 urgent=false kind='"'h'"' name="customer-7" key=18446744073709551608 where=0x1007' \
+	print --columns data -f 'data.id=7' "$log"
+# The header of the table is the first line; the data are the last column.
+has 'level=7 code=513 text="hello"' print --columns data -f note "$log"
+has 'level=7 (1 of 3 bytes are missing)' print --columns data -f note "$log"
+has '01020304 05060708 09' print --columns data -f plain "$log"
+has 'data.id,data.name,data.at[1].y,data.state' print --format csv --columns 'data.id,data.name,data.at[1].y,data.state' "$log"
+has '4,"say ""4""",4000000028,BUSY' print --format csv --columns 'data.id,data.name,data.at[1].y,data.state' "$log"
+has '{"data.id":5,"data.load":1.6666666666666667,"data.level":null}' \
+	print --format jsonl --columns data.id,data.load,data.level "$log"
+has '{"data.id":null,"data.load":null,"data.level":7}' \
+	print --format jsonl --columns data.id,data.load,data.level "$log"
+
+counts 1 'data.id=7'
+counts 190 'data.load > 3'
+counts 150 'data.load >= 16.5'
+counts 80 'data.state = BUSY'
+counts 120 'data.state != BUSY'
+counts 80 'data.state = 3'
+counts 150 'data.name ~ customer-*'
+counts 1 'data.name ~ customer-199'
+counts 67 'data.urgent = true'
+counts 100 'data.change < 0'
+counts 1 'data.key > 18446744073709551614'
+counts 2 'data.at[1].y > 198000000000'
+counts 1 'data.code = 0x201'
+counts 0 'data.code = 1'
+counts 8 'data.kind = a'
+counts 120 'not data.state=BUSY and event=order'
+fails 2 'has the field data.lod' print -f 'data.lod > 3' "$log"
+fails 2 'has the field data.at[2].y' print -f 'data.at[2].y > 3' "$log"
+
+has '    18  note  u8 level; u16 code; char text[]' info --types "$log"
+
+# The account of the program.
+if has_program python3 'the account'; then
+	nr_checks=$((nr_checks + 1))
+	"$tool" print --format jsonl --columns event,data -f 'order or note' "$log" >"$scratch/jsonl"
+	"$tool" print --format json --columns event,data -f 'order or note' "$log" >"$scratch/json"
+	python3 - "$scratch" <<'END' || complain 'the tool and the program do not agree'
+import json, struct, sys
+
+scratch = sys.argv[1]
+account = [json.loads(line) for line in open(scratch + '/account')]
+lines = [json.loads(line)['data'] for line in open(scratch + '/jsonl')]
+whole = [event['data'] for event in json.load(open(scratch + '/json'))]
+assert lines == whole and len(account) == 202, (len(lines), len(whole), len(account))
+for expected, shown in zip(account, lines, strict=True):
+    if 'part' in expected:
+        # A float has fewer digits.
+        single = lambda number: struct.unpack('f', struct.pack('f', number))[0]
+        assert single(shown['part']) == expected['part'], (shown, expected)
+        shown['part'] = expected['part']
+    assert shown == expected, (shown, expected)
+END
+fi
+
+# A copy and a snapshot of the fields: a packed log still has them.
+cp "$log" "$scratch/packed.trx"
+"$tool" pack "$scratch/packed.trx" >/dev/null 2>&1 || complain 'pack fails'
+has 'level=7 code=513 text="hello"' print --columns data -f note "$scratch/packed.trx"
+
+if "$tool" export --to chrome -o "$scratch/chrome.json" "$log" 2>/dev/null; then
+	nr_checks=$((nr_checks + 1))
+	grep -q 'level=7 code=513' "$scratch/chrome.json" || complain 'export --to chrome has no fields'
+fi
+finish
