@@ -228,6 +228,71 @@ START_TEST(describe_type_of_target_reaches_controller)
 }
 END_TEST
 
+#define AFTER_EXEC "PX_DESCRIBE_TYPE_AFTER_EXEC"
+
+/* What the target executes: it opens the type and does not describe it. */
+static int after_exec(const char *pipes)
+{
+	trace_event_id_t type;
+	int from, to;
+	char byte;
+
+	if (sscanf(pipes, "%d %d", &from, &to) != 2 || posix_trace_eventid_open("first", &type) != 0)
+		return 1;
+	posix_trace_event(type, "x", 1);
+	return write(to, "2", 1) != 1 || read(from, &byte, 1) != 1;
+}
+
+static void describe_and_exec(int from, int to)
+{
+	trace_event_id_t type;
+	char pipes[32], byte;
+
+	if (posix_trace_eventid_open("first", &type) != 0 || txtrace_describe_type(type, ORDER) != 0 ||
+	    write(to, "1", 1) != 1 || read(from, &byte, 1) != 1)
+		_exit(1);
+	posix_trace_event(type, "x", 1);
+	snprintf(pipes, sizeof(pipes), "%d %d", from, to);
+	setenv(AFTER_EXEC, pipes, 1);
+	execl("/proc/self/exe", "describe_type", (char *)NULL);
+	_exit(2);
+}
+
+START_TEST(describe_type_is_kept_over_exec)
+{
+	int down[2], up[2], status;
+	trace_event_id_t type;
+	trace_id_t trid, later;
+	trace_attr_t attr;
+	char byte;
+	pid_t pid;
+
+	ok(pipe(down));
+	ok(pipe(up));
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		describe_and_exec(down[0], up[1]);
+	ck_assert_int_eq(read(up[0], &byte, 1), 1);
+	ok(posix_trace_attr_init(&attr));
+	ok(posix_trace_create(pid, &attr, &trid));
+	ok(posix_trace_start(trid));
+	ck_assert_int_eq(write(down[1], "x", 1), 1);
+	ck_assert_int_eq(read(up[0], &byte, 1), 1);
+	ck_assert_int_eq(byte, '2');
+	/* A stream that is new after the exec gets it from the program, which has never heard of it. */
+	ok(posix_trace_create(pid, &attr, &later));
+	ok(posix_trace_trid_eventid_open(later, "first", &type));
+	has_description(trid, type, ORDER);
+	has_description(later, type, ORDER);
+	ck_assert_int_eq(write(down[1], "x", 1), 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ok(posix_trace_shutdown(trid));
+	ok(posix_trace_shutdown(later));
+}
+END_TEST
+
 START_TEST(describe_type_survives_death_of_controller)
 {
 	int status, fd = px_test_disk_file();
@@ -278,11 +343,15 @@ int main(void)
 	Suite *suite = suite_create("describe_type");
 	TCase *tcase = tcase_create("describe_type");
 
+	if (getenv(AFTER_EXEC))
+		return after_exec(getenv(AFTER_EXEC));
+
 	tcase_add_test(tcase, describe_type_before_and_after_create_is_in_stream_and_log);
 	tcase_add_test(tcase, describe_type_macro_registers_name_of_type);
 	tcase_add_test(tcase, describe_type_any_length_comes_back);
 	tcase_add_test(tcase, describe_type_mistake_has_its_column);
 	tcase_add_test(tcase, describe_type_of_target_reaches_controller);
+	tcase_add_test(tcase, describe_type_is_kept_over_exec);
 	tcase_add_test(tcase, describe_type_survives_death_of_controller);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -8,4 +8,5 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
 tests/fuzz/seeds "$scratch" || exit 1
+tests/fuzz/fields "$srcdir"/tests/fuzz/descriptions/* || exit 1
 tests/fuzz/open "$scratch"/* $(find "$srcdir/tests/fuzz/findings" -type f ! -name README)

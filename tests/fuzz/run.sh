@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh: feed posix_trace_open() and the functions that read a log with damaged files.  make fuzz calls it
-# in the build directory, with srcdir, and FUZZ_SECONDS: half of them for libFuzzer, half for AFL++, both with
-# the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next time.
+# run.sh: feed posix_trace_open() and the functions that read a log with damaged files, and the parser of descriptions
+# with texts.  make fuzz calls it in the build directory, with srcdir, and FUZZ_SECONDS: a third of them for the parser
+# and libFuzzer, a third for files and libFuzzer, a third for files and AFL++, all with the address and the
+# undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next time.
 # Ends with 1, and the names of the inputs, if any did harm.
 #
 # As root, on Debian, it installs what is missing.
@@ -52,7 +53,7 @@ build()
 		fail "$1: the target was not built"
 }
 
-mkdir -p "$work/seeds" "$work/corpus" "$work/afl" || exit 1
+mkdir -p "$work/seeds" "$work/corpus" "$work/descriptions" "$work/afl" || exit 1
 is_complete || install_packages
 rm -f "$work/probe"
 
@@ -65,16 +66,25 @@ $cc -std=gnu11 -D_GNU_SOURCE -g -O1 -I. -I"$srcdir/lib" -I"$srcdir/include" \
 build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
 build afl-clang-fast '' "$work/aflfuzz"
 
-half=$((FUZZ_SECONDS / 2))
-echo "fuzz: libFuzzer, $half seconds"
-UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$half" -timeout=20 -rss_limit_mb=2048 \
+third=$((FUZZ_SECONDS / 3))
+echo "fuzz: descriptions, libFuzzer, $third seconds"
+# shellcheck disable=SC2086  # options
+clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/lib" \
+	"$srcdir"/lib/fields/*.c "$srcdir/tests/fuzz/fields.c" -o "$work/fields" || fail 'clang: no target for descriptions'
+UBSAN_OPTIONS=print_stacktrace=1 "$work/fields" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
+	-max_len=5000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
+	"$work/descriptions" "$srcdir/tests/fuzz/descriptions" >"$work/fields.log" 2>&1
+grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/fields.log"
+
+echo "fuzz: libFuzzer, $third seconds"
+UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
 	-max_len=70000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 	"$work/corpus" "$work/seeds" "$srcdir/tests/fuzz/findings" >"$work/libfuzzer.log" 2>&1
 grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/libfuzzer.log"
 
-echo "fuzz: AFL++, $half seconds"
+echo "fuzz: AFL++, $third seconds"
 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_AUTORESUME=1 \
-	afl-fuzz -i "$work/seeds" -o "$work/afl" -V "$half" -t 2000 -m none -- "$work/aflfuzz" \
+	afl-fuzz -i "$work/seeds" -o "$work/afl" -V "$third" -t 2000 -m none -- "$work/aflfuzz" \
 	>"$work/aflfuzz.log" 2>&1
 grep -aE '^(execs_done|execs_per_sec|corpus_count|saved_crashes|saved_hangs|bitmap_cvg)' \
 	"$work/afl/default/fuzzer_stats" || fail "AFL++ did not run: see $work/aflfuzz.log"
