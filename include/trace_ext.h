@@ -401,7 +401,8 @@ int txtrace_set_namer(trace_id_t __trid,
  *	"u32 id; pad 4; f64 load; char name[24]"	nothing is aligned
  *	"uint32_t id; double load; char name[24];"	as the compiler lays out the members of a structure
  *
- * or the name of a type of the program, such as "struct order", which a reader finds in the debugging information.
+ * or the name of a type of the program, such as "struct order", which a reader may find in the debugging information.
+ * txtrace shows such data as bytes.
  *
  * txtrace_describe_type() describes a type that this process has opened with posix_trace_eventid_open().  It works
  * before, during and after a trace.  The description belongs to the name, as the identifier does: it is in the logs of

@@ -89,6 +89,7 @@ enum {
 	OPTION_INHERIT,
 	OPTION_SIZE,
 	OPTION_WIDE,
+	OPTION_TYPE,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 
@@ -108,6 +109,10 @@ enum {
 	{                                                                                          \
 		OPTION_TICK, "tick", "NS",                                                         \
 			"tick length of a ThreadX buffer in ns"                  \
+	}
+#define OPTION_ROW_TYPE                                                                            \
+	{                                                                                          \
+		OPTION_TYPE, "type", "EVENT=FIELDS", "the fields of the data; see txtrace-types(7)" \
 	}
 #define OPTION_ROW_TEXT_OR_JSON                                                                    \
 	{                                                                                          \

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "export/export.h"
 #include "trace/calls.h"
+#include "trace/payload.h"
 
 enum { OPTION_TO = OPTION_OWN };
 
@@ -35,6 +36,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_COLUMNS, "columns", "A,B,...",
 	 "csv, jsonl: the columns; see txtrace-print(1)"},
 	OPTION_ROW_NS,
+	OPTION_ROW_TYPE,
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	OPTIONS_END,
@@ -217,6 +219,8 @@ static int export_file(const struct options *options, const char *path)
 	export.per_core = options->per_core;
 	export.limit = options->limit;
 	export.source = source_open(path, options->selection.tick_ns);
+	if (export.source)
+		payload_report_unused(export.source);
 	if (!name)
 		message("there is not enough memory");
 	else if (export.source && check_output(options, path, name))

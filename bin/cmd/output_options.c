@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
+#include "trace/payload.h"
 
 bool output_options_option(struct output_options *output_options, int code)
 {
@@ -44,6 +45,8 @@ bool output_options_begin(struct output_options *output_options, const char *pat
 
 	output_options->text = &text;
 	output_options->source = open(path, output_options->selection.tick_ns);
+	if (output_options->source)
+		payload_report_unused(output_options->source);
 	if (output_options->source && filter_check(output_options->selection.filter, output_options->source) &&
 	    open_text(output_options, path))
 		return true;

@@ -7,19 +7,94 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/message.h"
 
 struct source_fields {
 	struct px_fields *fields;
 };
 
+/* The descriptions of the command line. */
+static struct given {
+	char *event;
+	const char *text;
+	struct given *next;
+} * given;
+
+bool payload_option(const char *argument)
+{
+	const struct px_fields_model model = px_fields_native();
+	const char *text = strchr(argument, '=');
+	struct px_fields_error error;
+	struct px_fields *fields;
+	bool is_reference;
+	struct given *made;
+
+	if (!text || text == argument) {
+		message("--type needs EVENT=FIELDS, not \"%s\"", argument);
+		return false;
+	}
+	text++;
+	if (px_fields_parse(text, strlen(text), &model, &fields, &error) != 0) {
+		message("--type: column %zu of \"%s\": %s", error.column, text, error.what);
+		return false;
+	}
+	is_reference = !fields->top;
+	px_fields_free(fields);
+	if (is_reference) {
+		message("--type: \"%s\" has no fields, and txtrace does not look for types in the program", text);
+		return false;
+	}
+	made = must(calloc(1, sizeof(*made)));
+	made->event = must(strndup(argument, (size_t)(text - argument) - 1));
+	made->text = text;
+	made->next = given;
+	given = made;
+	return true;
+}
+
+static const struct given *find_given(const char *event)
+{
+	const struct given *i = given;
+
+	while (i && strcmp(i->event, event) != 0)
+		i = i->next;
+	return i;
+}
+
+static bool has_type(struct source *source, const char *name)
+{
+	bool is_found = false;
+	trace_event_id_t id;
+	int unavailable;
+
+	while (!source->file.foreign &&
+	       posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 && !unavailable)
+		is_found |= id > POSIX_TRACE_UNNAMED_USEREVENT && strcmp(source_type_name(source, id), name) == 0;
+	posix_trace_eventtypelist_rewind(source->trace);
+	return is_found;
+}
+
+void payload_report_unused(struct source *source)
+{
+	for (const struct given *i = given; i; i = i->next)
+		if (!has_type(source, i->event))
+			message("--type: the trace has no event type \"%s\" of a log", i->event);
+}
+
 static struct px_fields *read_fields(struct source *source, trace_event_id_t type)
 {
 	const struct px_fields_model model = px_fields_native();
+	const struct given *own = type > POSIX_TRACE_UNNAMED_USEREVENT ?
+					  find_given(source_type_name(source, type)) :
+					  NULL;
 	char text[PX_FIELDS_TEXT_MAX];
 	struct px_fields *fields = NULL;
 	struct px_fields_error error;
 	size_t length = 0;
 
+	if (own)
+		return px_fields_parse(own->text, strlen(own->text), &model, &fields, &error) == 0 ? fields :
+												     NULL;
 	if (txtrace_get_type_description(source->trace, type, text, sizeof(text), &length) != 0 ||
 	    length == 0 || px_fields_parse(text, length, &model, &fields, &error) != 0)
 		return NULL;

@@ -12,6 +12,15 @@
 #include "base/output.h"
 #include "trace/source.h"
 
+/*
+ * Use this description for a type: the argument of --type, EVENT=FIELDS.  It goes before one in the log.  If it is wrong,
+ * print a message and return false.
+ */
+bool payload_option(const char *argument);
+
+/* Report the event types of payload_option() that the source does not have. */
+void payload_report_unused(struct source *source);
+
 /* Return the fields of a type, or NULL if it has no description or only names a type of the program. */
 const struct px_fields *payload_fields(struct source *source, trace_event_id_t type);
 

@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "cli/options.h"
 #include "trace/calls.h"
+#include "trace/payload.h"
 
 int selection_option(struct selection *selection, int code, const char *argument)
 {
@@ -20,6 +21,8 @@ int selection_option(struct selection *selection, int code, const char *argument
 		return time_arg_parse(argument, &selection->from) ? 1 : -1;
 	case OPTION_UNTIL:
 		return time_arg_parse(argument, &selection->until) ? 1 : -1;
+	case OPTION_TYPE:
+		return payload_option(argument) ? 1 : -1;
 	case OPTION_TICK:
 		selection->tick_ns = strtod(argument, &end);
 		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&

@@ -61,6 +61,17 @@ fails 2 'has the field data.at[2].y' print -f 'data.at[2].y > 3' "$log"
 
 has '    18  note  u8 level; u16 code; char text[]' info --types "$log"
 
+# Descriptions of the command line.
+has 'a=67305985 b=[5 6] c="\x07\x08\t"' print --columns data -f plain '--type=plain=u32 a; u8 b[2]; char c[3]' "$log"
+counts_type=$("$tool" print --format csv --columns number '--type=plain=u32 a; u8 b[5]' -f 'data.a > 1' "$log" | wc -l)
+[ "$counts_type" -eq 2 ] || complain 'a filter does not know the fields of --type'
+fails 2 'column 9 of "u32 id; f65 load": the type is not known' print '--type=plain=u32 id; f65 load' "$log"
+fails 2 'does not look for types' print '--type=plain=struct plain' "$log"
+fails 2 'needs EVENT=FIELDS' print --type=plain "$log"
+nr_checks=$((nr_checks + 1))
+"$tool" print '--type=plian=u8 a' "$log" 2>&1 >/dev/null | grep -q 'has no event type "plian"' ||
+	complain 'an event type that is not there is not reported'
+
 # The account of the program.
 if has_program python3 'the account'; then
 	nr_checks=$((nr_checks + 1))
