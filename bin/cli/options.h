@@ -110,9 +110,10 @@ enum {
 		OPTION_TICK, "tick", "NS",                                                         \
 			"tick length of a ThreadX buffer in ns"                  \
 	}
-#define OPTION_ROW_TYPE                                                                            \
+#define OPTION_ROWS_TYPE                                                                           \
+	{OPTION_TYPE, "type", "EVENT=FIELDS", "the fields of the data; see txtrace-types(7)"},     \
 	{                                                                                          \
-		OPTION_TYPE, "type", "EVENT=FIELDS", "the fields of the data; see txtrace-types(7)" \
+		'T', "type-file", "FILE", "a file with a line EVENT=FIELDS for each event type"    \
 	}
 #define OPTION_ROW_TEXT_OR_JSON                                                                    \
 	{                                                                                          \

@@ -24,6 +24,7 @@ enum { OPTION_FAIL_IF = OPTION_OWN };
 static const struct option_row option_rows[] = {
 	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this is true; can be repeated"},
 	OPTION_ROW_FILTER,
+	OPTION_ROWS_TYPE,
 	OPTION_ROW_FROM,
 	OPTION_ROW_UNTIL,
 	OPTION_ROW_TEXT_OR_JSON,
@@ -349,13 +350,20 @@ static int print_result(const struct options *options, struct comparison *compar
 static int compare_files(const struct options *options, const char *old_path, const char *new_path)
 {
 	static struct comparison comparison;
+	struct source *sources[2] = {source_open_mixed(old_path, options->selection.tick_ns), NULL};
 	int code = EXIT_TROUBLE;
 
+	if (sources[0])
+		sources[1] = source_open_mixed(new_path, options->selection.tick_ns);
 	comparison.old_path = old_path;
 	comparison.new_path = new_path;
-	if (tally_trace(&comparison.old, old_path, &options->selection) &&
-	    tally_trace(&comparison.new, new_path, &options->selection))
+	if (sources[0] && sources[1] && selection_begin(&options->selection, sources, 2)) {
+		tally_trace(&comparison.old, sources[0], &options->selection);
+		tally_trace(&comparison.new, sources[1], &options->selection);
 		code = print_result(options, &comparison);
+	}
+	source_close(sources[0]);
+	source_close(sources[1]);
 	tally_free(&comparison.old);
 	tally_free(&comparison.new);
 	return code;

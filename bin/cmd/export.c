@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "export/export.h"
 #include "trace/calls.h"
-#include "trace/payload.h"
 
 enum { OPTION_TO = OPTION_OWN };
 
@@ -36,7 +35,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_COLUMNS, "columns", "A,B,...",
 	 "csv, jsonl: the columns; see txtrace-print(1)"},
 	OPTION_ROW_NS,
-	OPTION_ROW_TYPE,
+	OPTION_ROWS_TYPE,
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	OPTIONS_END,
@@ -219,11 +218,10 @@ static int export_file(const struct options *options, const char *path)
 	export.per_core = options->per_core;
 	export.limit = options->limit;
 	export.source = source_open(path, options->selection.tick_ns);
-	if (export.source)
-		payload_report_unused(export.source);
 	if (!name)
 		message("there is not enough memory");
-	else if (export.source && check_output(options, path, name))
+	else if (export.source && selection_begin(&options->selection, &export.source, 1) &&
+		 check_output(options, path, name))
 		code = export_source(options, &export);
 	if (code == EXIT_FINE && !options->output && !options->exporter->prints_output)
 		message("wrote %s", name);

@@ -24,6 +24,7 @@
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
+	OPTION_ROWS_TYPE,
 	SESSION_ROW_INHERIT,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},
@@ -133,6 +134,10 @@ static int follow_process(struct options *options, int signals)
 	if (target_inspect(&target, options->control.pid) && !target_is_traceable(&target))
 		target_explain_waiting(&target);
 	following.source = following.listing.source = source_attach(trace);
+	if (!selection_begin(&options->selection, &following.source, 1)) {
+		source_close(following.source);
+		return EXIT_TROUBLE;
+	}
 	text_open(&text, NULL, false);
 	posix_trace_start(trace);
 	follow(&following);
@@ -218,6 +223,10 @@ static int follow_file(struct options *options, const char *path, int signals)
 	following.source = following.listing.source = source_open_followed(path);
 	if (!following.source)
 		return EXIT_TROUBLE;
+	if (!selection_begin(&options->selection, &following.source, 1)) {
+		source_close(following.source);
+		return EXIT_TROUBLE;
+	}
 	text_open(&text, NULL, false);
 	if (following.source->file.foreign) {
 		listing_begin(&following.listing);

@@ -17,17 +17,18 @@
 #include "trace/sched.h"
 #include "trace/selection.h"
 #include "trace/source.h"
+#include "trace/payload.h"
+#include "trace/selection.h"
 #include "trace/symbols.h"
 
 enum { OPTION_OBJECTS = OPTION_OWN, OPTION_TYPES, OPTION_MODULES, OPTION_WRAPPERS };
-
-#define DESCRIPTION_BYTES 4096 /* the longest one, and a null byte */
 
 static const struct option_row option_rows[] = {
 	{OPTION_OBJECTS, "objects", NULL, "list the objects: threads, mutexes, ..."},
 	{OPTION_TYPES, "types", NULL, "list the event types"},
 	{OPTION_MODULES, "modules", NULL, "list the loaded modules"},
 	{OPTION_WRAPPERS, "wrappers", NULL, "list the wrapped functions and the number of their calls"},
+	OPTION_ROWS_TYPE,
 	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_TICK,
 	OPTION_ROW_COLOR,
@@ -253,34 +254,10 @@ static void list_objects(struct text *text, const struct source *source)
 	symbols_free(symbols);
 }
 
-/* Get the description of the data of a type, on one line; "": there is none. */
-static void get_description(struct source *source, trace_event_id_t id, char text[DESCRIPTION_BYTES])
+static void note_described(void *argument, const char *event, const struct px_fields *fields)
 {
-	size_t length = 0;
-
-	if (txtrace_get_type_description(source->trace, id, text, DESCRIPTION_BYTES - 1, &length) != 0)
-		length = 0;
-	text[length] = '\0';
-	for (size_t i = 0; i < length; i++)
-		if (text[i] == '\n' || text[i] == '\t')
-			text[i] = ' ';
-}
-
-static bool has_descriptions(struct source *source)
-{
-	bool is_found = false;
-	trace_event_id_t id;
-	int unavailable;
-
-	while (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 &&
-	       !unavailable) {
-		size_t length = 0;
-
-		is_found |= txtrace_get_type_description(source->trace, id, NULL, 0, &length) == 0 &&
-			    length > 0;
-	}
-	posix_trace_eventtypelist_rewind(source->trace);
-	return is_found;
+	(void)event, (void)fields;
+	*(bool *)argument = true;
 }
 
 static void list_types(struct text *text, struct source *source)
@@ -296,11 +273,14 @@ static void list_types(struct text *text, struct source *source)
 		{"name", NULL, 2, 0, false},
 		{NULL, NULL, 0, 0, false},
 	};
-	bool has_data = has_descriptions(source);
-	struct rows rows = {.text = text, .columns = has_data ? columns : without_data};
-	char description[DESCRIPTION_BYTES];
+	struct rows rows = {.text = text, .columns = without_data};
+	bool has_data = false;
 	trace_event_id_t id;
 	int unavailable;
+
+	payload_each_type(source, note_described, &has_data);
+	if (has_data)
+		rows.columns = columns;
 
 	text_char(text, '\n');
 	rows_titles(&rows);
@@ -310,8 +290,7 @@ static void list_types(struct text *text, struct source *source)
 		rows_number(&rows, id);
 		rows_string(&rows, source_type_name(source, id));
 		if (has_data) {
-			get_description(source, id, description);
-			rows_string(&rows, description);
+			rows_string(&rows, payload_description(source, id));
 		}
 		rows_end(&rows);
 	}
@@ -367,6 +346,7 @@ static int print_result(const struct options *options, const char *path)
 
 	if (!source)
 		return EXIT_TROUBLE;
+	selection_begin(&options->selection, &source, 1);
 	terminal_page();
 	text_open(&text, NULL, false);
 	inspect_events(source, &scan);

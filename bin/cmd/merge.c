@@ -18,6 +18,7 @@ static const struct option_row option_rows[] = {
 	OPTION_ROW_FORCE,
 	{OPTION_OFFSET, "offset", "FILE=TIME", "start time of a trace, or a shift in time"},
 	OPTION_ROW_FILTER,
+	OPTION_ROWS_TYPE,
 	{OPTION_SPLIT, "split", NULL, "a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "a file for each CPU"},
 	OPTION_ROW_TICK,
@@ -226,14 +227,17 @@ static bool is_input(const char *output)
 
 static int merge_files(struct options *options, int n, char **paths)
 {
+	struct source *sources[TRX_INPUTS_MAX];
 	bool is_fine = true;
 
 	for (int i = 0; is_fine && i < n; i++) {
 		is_fine = open_input(options, &inputs[i], paths[i]);
+		sources[i] = inputs[i].source;
 		nr_inputs++;
-		if (is_fine)
-			read_next(options, &inputs[i]);
 	}
+	is_fine = is_fine && selection_begin(&options->selection, sources, nr_inputs);
+	for (unsigned int i = 0; is_fine && i < nr_inputs; i++)
+		read_next(options, &inputs[i]);
 	if (is_fine)
 		place_all(options);
 	is_fine = is_fine && check_offsets(options) && !is_input(options->trx.output) &&

@@ -4,7 +4,6 @@
 #include "base/message.h"
 #include "cli/terminal.h"
 #include "live/wrapper_stats.h"
-#include "trace/payload.h"
 
 bool output_options_option(struct output_options *output_options, int code)
 {
@@ -45,9 +44,7 @@ bool output_options_begin(struct output_options *output_options, const char *pat
 
 	output_options->text = &text;
 	output_options->source = open(path, output_options->selection.tick_ns);
-	if (output_options->source)
-		payload_report_unused(output_options->source);
-	if (output_options->source && filter_check(output_options->selection.filter, output_options->source) &&
+	if (output_options->source && selection_begin(&output_options->selection, &output_options->source, 1) &&
 	    open_text(output_options, path))
 		return true;
 	source_close(output_options->source);

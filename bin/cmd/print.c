@@ -10,7 +10,6 @@ static const struct option_row option_rows[] = {
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},
 	OPTION_ROW_NS,
-	OPTION_ROW_TYPE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
 	OPTIONS_END,
 };

@@ -85,15 +85,12 @@ static void take(struct trace_tally *trace, const struct source *source, const s
 	trace->nr_events++;
 }
 
-bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection)
+void tally_trace(struct trace_tally *trace, struct source *source, const struct selection *selection)
 {
-	struct source *source = source_open_mixed(path, selection->tick_ns);
 	struct event event;
 	int64_t first_ns = 0, last_ns = 0;
 
 	memset(trace, 0, sizeof(*trace));
-	if (!source)
-		return false;
 	trace->is_foreign = source->file.foreign != 0;
 	source->task = "reading";
 	while (selection_next(selection, source, &event)) {
@@ -107,8 +104,6 @@ bool tally_trace(struct trace_tally *trace, const char *path, const struct selec
 	/* The count of overwritten events is complete only after the last event was read. */
 	txtrace_get_loss(source->trace, &source->loss);
 	trace->nr_lost = source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
-	source_close(source);
-	return true;
 }
 
 static void free_tallies(struct tallies *tallies)

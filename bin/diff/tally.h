@@ -38,7 +38,7 @@ struct trace_tally {
 };
 
 /* If the file cannot be read, print a message and return false. */
-bool tally_trace(struct trace_tally *trace, const char *path, const struct selection *selection);
+void tally_trace(struct trace_tally *trace, struct source *source, const struct selection *selection);
 void tally_free(struct trace_tally *trace);
 
 /* Return the tally with this name, or NULL. */

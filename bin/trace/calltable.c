@@ -44,6 +44,18 @@ bool calltable_has_field(const char *name)
 	return false;
 }
 
+void calltable_each_field(void (*field)(void *argument, const char *name, size_t length), void *argument)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		for (const char *at = rows[i].fields; *at; at += strspn(at, " ")) {
+			size_t length = strcspn(at, ": ");
+
+			if (at[length] == ':')
+				field(argument, at, length);
+			at += strcspn(at, " ");
+		}
+}
+
 const char *calltable_c11_result(int error)
 {
 	switch (error) {

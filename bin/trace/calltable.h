@@ -32,6 +32,9 @@ bool calltable_is_group(const char *word, size_t length);
 /* Return true if any call has a field with this name. */
 bool calltable_has_field(const char *name);
 
+/* Call field() for each field of each call; fields of several calls come several times.  The name has no null byte. */
+void calltable_each_field(void (*field)(void *argument, const char *name, size_t length), void *argument);
+
 /* Return the name of the C11 result with this number, or NULL. */
 const char *calltable_c11_result(int error);
 

@@ -11,27 +11,8 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "trace/calldata.h"
+#include "trace/filter_private.h"
 #include "trace/payload.h"
-#include "trace/time_arg.h"
-
-enum field {
-	FIELD_EVENT,
-	FIELD_THREAD,
-	FIELD_OBJECT,
-	FIELD_DATA,
-	FIELD_CALL, /* a call field, compared by its name */
-	FIELD_TIME,
-	FIELD_TYPE,
-	FIELD_CONTEXT,
-	FIELD_PID,
-	FIELD_CPU,
-	FIELD_PRIORITY,
-	FIELD_SIZE,
-	FIELD_ADDRESS,
-	FIELD_NUMBER,
-	FIELD_UNSIGNED, /* in the data */
-	FIELD_SIGNED
-};
 
 static const struct {
 	const char *name;
@@ -47,41 +28,9 @@ static const struct {
 	{"i16", FIELD_SIGNED, 2},	 {"i32", FIELD_SIGNED, 4},    {"i64", FIELD_SIGNED, 8},
 };
 
-enum comparison {
-	OPERATOR_EQUAL,
-	OPERATOR_UNEQUAL,
-	OPERATOR_LESS,
-	OPERATOR_AT_MOST,
-	OPERATOR_MORE,
-	OPERATOR_AT_LEAST
-};
-
-enum kind { KIND_OR, KIND_AND, KIND_NOT, KIND_TEST };
-
-struct filter {
-	enum kind kind;
-	struct filter *left, *right;
-	enum field field;
-	enum comparison operator;
-	unsigned int bytes, offset; /* in the data */
-	char *text;
-	size_t text_size;
-	char *name; /* name of a field of a call, or path of a field of the data */
-	bool is_number, is_real;
-	long double real;
-	int64_t number;
-	struct time_arg time_arg;
-	/*
-	 * The index is the event type.  The value is 1 if its name matches, -1 if its name does not match, and 0 if its
-	 * name was not compared yet.
-	 */
-	signed char *matches;
-};
-
 /* Parsing. */
 
 #define DEPTH_MAX 100
-#define LOG_TYPES (8 * sizeof(trace_event_set_t)) /* all event ids of a log are less than this */
 
 struct parser {
 	const char *begin, *at;
@@ -517,63 +466,6 @@ static bool matches_data(const struct filter *filter, const struct event *event)
 		       filter->number);
 }
 
-static bool compare_real(long double a, enum comparison operator, long double b)
-{
-	switch (operator) {
-	case OPERATOR_EQUAL:
-		return a == b;
-	case OPERATOR_UNEQUAL:
-		return a != b;
-	case OPERATOR_LESS:
-		return a < b;
-	case OPERATOR_AT_MOST:
-		return a <= b;
-	case OPERATOR_MORE:
-		return a > b;
-	default:
-		return a >= b;
-	}
-}
-
-/* Return the value as text: a text, a character, the name of a number, or a number in decimal.  NULL: a real number. */
-static const char *value_text(const struct px_field_value *value, char buffer[CALL_FIELD_BYTES])
-{
-	size_t length = value->length < CALL_FIELD_BYTES - 1 ? value->length : CALL_FIELD_BYTES - 1;
-
-	if (value->kind == PX_FIELD_BOOL)
-		return value->number ? "true" : "false";
-	if (value->name || value->kind == PX_FIELD_FLOAT)
-		return value->name;
-	if (!value->is_text && value->kind != PX_FIELD_CHAR) {
-		snprintf(buffer, CALL_FIELD_BYTES, value->is_signed ? "%lld" : "%llu",
-			 (unsigned long long)value->number);
-		return buffer;
-	}
-	if (!value->is_text)
-		length = value->number != 0;
-	memcpy(buffer, value->text, value->is_text ? length : 0);
-	if (!value->is_text)
-		buffer[0] = (char)value->number;
-	buffer[length] = '\0';
-	return buffer;
-}
-
-/* A text is compared as text, and a number as a number or by its name. */
-static bool matches_value(const struct filter *filter, const struct px_field_value *value)
-{
-	char buffer[CALL_FIELD_BYTES];
-	const char *text = value_text(value, buffer);
-	bool is_equality = filter->operator== OPERATOR_EQUAL || filter->operator== OPERATOR_UNEQUAL;
-	long double number = value->kind == PX_FIELD_FLOAT ? (long double)value->real :
-			     value->is_signed		   ? (long double)(int64_t)value->number :
-							     (long double)value->number;
-
-	if (!value->is_text && (filter->is_number || filter->is_real) && !(value->kind == PX_FIELD_CHAR))
-		return compare_real(number, filter->operator, filter->real);
-	return is_equality && text &&
-	       (fnmatch(filter->text, text, 0) == 0) != (filter->operator== OPERATOR_UNEQUAL);
-}
-
 /* An event without this field does not match, not even with "!=". */
 static bool matches_call(const struct filter *filter, struct source *source,
 			 const struct event *event)
@@ -582,7 +474,7 @@ static bool matches_call(const struct filter *filter, struct source *source,
 	struct call_field field;
 
 	if (payload_get(source, event, filter->name, &value))
-		return matches_value(filter, &value);
+		return filter_matches_value(filter, &value);
 	if (!calldata_is(source, event) || !calldata_get(source, event, filter->name, &field))
 		return false;
 	if (filter->is_number)
@@ -660,30 +552,4 @@ bool filter_takes(const struct filter *filter, struct source *source, const stru
 	default:
 		return test(filter, source, event);
 	}
-}
-
-static bool is_field(const char *name, struct source *source)
-{
-	struct px_field_place place;
-
-	if (calltable_has_field(name) || strcmp(name, CALLDATA_WAIT) == 0)
-		return true;
-	for (trace_event_id_t type = 0; type < LOG_TYPES && !source->file.foreign; type++) {
-		const struct px_fields *described = payload_fields(source, type);
-
-		if (described && px_fields_find(described, name, &place))
-			return true;
-	}
-	return false;
-}
-
-bool filter_check(const struct filter *filter, struct source *source)
-{
-	if (!filter)
-		return true;
-	if (filter->kind == KIND_TEST && filter->field == FIELD_CALL && !is_field(filter->name, source)) {
-		message("filter: no call and no described event type has the field data.%s", filter->name);
-		return false;
-	}
-	return filter_check(filter->left, source) && filter_check(filter->right, source);
 }

@@ -34,9 +34,9 @@ void filter_free(struct filter *filter);
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
 
 /*
- * Return true if each field data.NAME of the filter is a field of calls or of an event type of this source.  Otherwise
- * print a message.
+ * Return true if each field data.NAME of the filter is a field of calls, or of an event type of one of these sources.
+ * Otherwise print a message with the names that are like it.
  */
-bool filter_check(const struct filter *filter, struct source *source);
+bool filter_check(const struct filter *filter, struct source *const *sources, size_t nr);
 
 #endif

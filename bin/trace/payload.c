@@ -8,126 +8,179 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/native.h"
+#include "trace/type_lines.h"
 
 struct source_fields {
 	struct px_fields *fields;
+	char *text; /* from which they were parsed; NULL if there are none */
+	bool is_final; /* no other description can come */
+	bool is_short_reported;
 };
 
-/* The descriptions of the command line. */
-static struct given {
-	char *event;
-	const char *text;
-	struct given *next;
-} * given;
+#define TYPES_LISTED 65536 /* no trace has more event types */
 
-bool payload_option(const char *argument)
+static bool is_user_type(const struct source *source, trace_event_id_t type)
 {
-	const struct px_fields_model model = px_fields_native();
-	const char *text = strchr(argument, '=');
-	struct px_fields_error error;
-	struct px_fields *fields;
-	bool is_reference;
-	struct given *made;
-
-	if (!text || text == argument) {
-		message("--type needs EVENT=FIELDS, not \"%s\"", argument);
-		return false;
-	}
-	text++;
-	if (px_fields_parse(text, strlen(text), &model, &fields, &error) != 0) {
-		message("--type: column %zu of \"%s\": %s", error.column, text, error.what);
-		return false;
-	}
-	is_reference = !fields->top;
-	px_fields_free(fields);
-	if (is_reference) {
-		message("--type: \"%s\" has no fields, and txtrace does not look for types in the program", text);
-		return false;
-	}
-	made = must(calloc(1, sizeof(*made)));
-	made->event = must(strndup(argument, (size_t)(text - argument) - 1));
-	made->text = text;
-	made->next = given;
-	given = made;
-	return true;
+	return source->file.foreign ? type >= FOREIGN_TYPES + NATIVE_USER && type < SOURCE_TYPES :
+				      type >= POSIX_TRACE_UNNAMED_USEREVENT + 1 && type < FOREIGN_TYPES;
 }
 
-static const struct given *find_given(const char *event)
+/* Call take() for each type of user events. */
+static void each_user_type(struct source *source, void (*take)(struct source *, trace_event_id_t, void *),
+			   void *argument)
 {
-	const struct given *i = given;
-
-	while (i && strcmp(i->event, event) != 0)
-		i = i->next;
-	return i;
-}
-
-static bool has_type(struct source *source, const char *name)
-{
-	bool is_found = false;
 	trace_event_id_t id;
 	int unavailable;
 
-	while (!source->file.foreign &&
-	       posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 && !unavailable)
-		is_found |= id > POSIX_TRACE_UNNAMED_USEREVENT && strcmp(source_type_name(source, id), name) == 0;
 	posix_trace_eventtypelist_rewind(source->trace);
-	return is_found;
+	for (int i = 0; i < TYPES_LISTED; i++) {
+		if (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) != 0 || unavailable)
+			break;
+		if (is_user_type(source, id))
+			take(source, id, argument);
+	}
+	posix_trace_eventtypelist_rewind(source->trace);
 }
 
-void payload_report_unused(struct source *source)
+static void mark_used(struct source *source, trace_event_id_t type, void *argument)
 {
-	for (const struct given *i = given; i; i = i->next)
-		if (!has_type(source, i->event))
-			message("--type: the trace has no event type \"%s\" of a log", i->event);
+	struct type_line *line = type_lines_find(&type_lines_given, source_type_name(source, type));
+
+	(void)argument;
+	if (line)
+		line->is_used = true;
 }
 
-static struct px_fields *read_fields(struct source *source, trace_event_id_t type)
+void payload_begin(struct source *source)
 {
-	const struct px_fields_model model = px_fields_native();
-	const struct given *own = type > POSIX_TRACE_UNNAMED_USEREVENT ?
-					  find_given(source_type_name(source, type)) :
-					  NULL;
-	char text[PX_FIELDS_TEXT_MAX];
-	struct px_fields *fields = NULL;
+	if (!source->is_live)
+		type_lines_beside(&source->type_lines, source->path);
+	if (type_lines_given.first)
+		each_user_type(source, mark_used, NULL);
+}
+
+void payload_report_unused(void)
+{
+	for (const struct type_line *i = type_lines_given.first; i; i = i->next)
+		if (i->is_option && !i->is_used)
+			message("--type: the trace has no user event type \"%s\"", i->event);
+}
+
+/* The description of a foreign trace is for the usual 32-bit processor of ThreadX. */
+static struct px_fields_model model_of(const struct source *source)
+{
+	struct px_fields_model model = px_fields_native();
+
+	if (source->file.foreign)
+		model = (struct px_fields_model){.of_long = 4,
+						 .of_pointer = 4,
+						 .of_long_double = 8,
+						 .align_max = 8,
+						 .is_big = model.is_big != (source->file.byte_swapped != 0)};
+	return model;
+}
+
+static const struct type_line *line_of(const struct source *source, const char *event)
+{
+	const struct type_line *line = type_lines_find(&type_lines_given, event);
+
+	return line ? line : type_lines_find(&source->type_lines, event);
+}
+
+static void parse(const struct source *source, const char *text, size_t length, struct source_fields *to)
+{
+	const struct px_fields_model model = model_of(source);
 	struct px_fields_error error;
+
+	if (px_fields_parse(text, length, &model, &to->fields, &error) != 0)
+		return;
+	to->text = must(strndup(text, length));
+	for (char *at = to->text; (at = strpbrk(at, "\r\n\t"));)
+		*at = ' ';
+}
+
+static void read_fields(struct source *source, trace_event_id_t type, struct source_fields *to)
+{
+	const struct type_line *line = line_of(source, source_type_name(source, type));
+	char text[PX_FIELDS_TEXT_MAX];
 	size_t length = 0;
 
-	if (own)
-		return px_fields_parse(own->text, strlen(own->text), &model, &fields, &error) == 0 ? fields :
-												     NULL;
-	if (txtrace_get_type_description(source->trace, type, text, sizeof(text), &length) != 0 ||
-	    length == 0 || px_fields_parse(text, length, &model, &fields, &error) != 0)
-		return NULL;
-	if (!fields->top) {
-		px_fields_free(fields);
-		return NULL;
-	}
-	return fields;
+	if (line)
+		parse(source, line->text, strlen(line->text), to);
+	else if (txtrace_get_type_description(source->trace, type, text, sizeof(text), &length) == 0 && length > 0)
+		parse(source, text, length, to);
 }
 
 /* While a trace goes on, a type without a description may get one. */
 const struct px_fields *payload_fields(struct source *source, trace_event_id_t type)
 {
 	bool may_come = source->is_live || source->is_followed;
-	struct source_type *known;
+	struct source_fields *known;
 
-	if (type >= SOURCE_TYPES || source->file.foreign)
+	if (!is_user_type(source, type))
 		return NULL;
-	known = &source->type[type];
-	if (!known->fields || (may_come && !known->fields->fields)) {
-		if (!known->fields)
-			known->fields = must(calloc(1, sizeof(*known->fields)));
-		known->fields->fields = read_fields(source, type);
+	if (!source->type[type].fields)
+		source->type[type].fields = must(calloc(1, sizeof(*known)));
+	known = source->type[type].fields;
+	if (!known->is_final) {
+		read_fields(source, type, known);
+		known->is_final = known->fields || !may_come;
+		if (known->fields && !known->fields->top) {
+			message("%s: \"%s\" has no fields, and txtrace does not look for types in the program",
+				source_type_name(source, type), known->fields->reference);
+			px_fields_free(known->fields);
+			known->fields = NULL;
+		}
 	}
-	return known->fields->fields;
+	return known->fields;
+}
+
+const char *payload_description(struct source *source, trace_event_id_t type)
+{
+	return payload_fields(source, type) ? source->type[type].fields->text : "";
+}
+
+struct each {
+	payload_take *take;
+	void *argument;
+};
+
+static void take_type(struct source *source, trace_event_id_t type, void *argument)
+{
+	const struct px_fields *fields = payload_fields(source, type);
+	struct each *each = argument;
+
+	if (fields)
+		each->take(each->argument, source_type_name(source, type), fields);
+}
+
+void payload_each_type(struct source *source, payload_take *take, void *argument)
+{
+	struct each each = {take, argument};
+
+	each_user_type(source, take_type, &each);
 }
 
 void payload_forget(struct source_type *type)
 {
-	if (type->fields)
+	if (type->fields) {
 		px_fields_free(type->fields->fields);
+		free(type->fields->text);
+	}
 	free(type->fields);
 	type->fields = NULL;
+}
+
+const unsigned char *payload_bytes(const struct source *source, const struct event *event)
+{
+	static unsigned char bytes[4 * sizeof(uint32_t)];
+
+	if (!source->file.foreign || !source->file.byte_swapped || event->size > sizeof(bytes))
+		return event->data;
+	for (size_t i = 0; i < event->size; i++)
+		bytes[i] = event->data[i ^ 3];
+	return bytes;
 }
 
 bool payload_is(struct source *source, const struct event *event)
@@ -266,8 +319,8 @@ static void print_step(void *argument, enum px_fields_step step, const char *nam
 void payload_print(struct text *text, struct source *source, const struct event *event)
 {
 	struct printer printer = {.text = text};
-	size_t bytes = px_fields_walk(payload_fields(source, event->type), event->data, event->size,
-				      print_step, &printer);
+	const unsigned char *data = payload_bytes(source, event);
+	size_t bytes = px_fields_walk(payload_fields(source, event->type), data, event->size, print_step, &printer);
 
 	if (bytes == event->size)
 		return;
@@ -281,18 +334,18 @@ void payload_print(struct text *text, struct source *source, const struct event 
 		text_string(text, " bytes are missing)");
 	} else {
 		text_char(text, '+');
-		text_bytes(text, event->data + bytes, event->size - bytes);
+		text_bytes(text, data + bytes, event->size - bytes);
 	}
 }
 
 void payload_json(struct text *text, struct source *source, const struct event *event)
 {
+	const unsigned char *data = payload_bytes(source, event);
 	struct printer printer = {.text = text, .is_json = true};
 	size_t bytes;
 
 	text_char(text, '{');
-	bytes = px_fields_walk(payload_fields(source, event->type), event->data, event->size,
-			       print_step, &printer);
+	bytes = px_fields_walk(payload_fields(source, event->type), data, event->size, print_step, &printer);
 	if (bytes != event->size && printer.needs_separator)
 		text_char(text, ',');
 	if (bytes > event->size) {
@@ -300,7 +353,7 @@ void payload_json(struct text *text, struct source *source, const struct event *
 		text_unsigned(text, bytes - event->size, 0, ' ');
 	} else if (bytes < event->size) {
 		text_string(text, "\"more_hex\":\"");
-		text_bytes(text, event->data + bytes, event->size - bytes);
+		text_bytes(text, data + bytes, event->size - bytes);
 		text_char(text, '"');
 	}
 	text_char(text, '}');
@@ -314,5 +367,5 @@ bool payload_get(struct source *source, const struct event *event, const char *p
 	struct px_field_place place;
 
 	return fields && px_fields_find(fields, path, &place) &&
-	       px_fields_get(fields, &place, event->data, event->size, value);
+	       px_fields_get(fields, &place, payload_bytes(source, event), event->size, value);
 }

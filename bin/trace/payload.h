@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of user events as fields, if their type has a description in the log or in the stream.  lib/fields/fields.h
- * parses descriptions and reads values.
+ * The data of user events as fields, if their type has a description: from the command line, from a file beside the trace
+ * (type_lines.h), or in the log or the stream, in this order.  lib/fields/fields.h parses descriptions, lists their fields
+ * and reads values.
  */
 #ifndef TXTRACE_TRACE_PAYLOAD_H
 #define TXTRACE_TRACE_PAYLOAD_H
@@ -13,16 +14,30 @@
 #include "trace/source.h"
 
 /*
- * Use this description for a type: the argument of --type, EVENT=FIELDS.  It goes before one in the log.  If it is wrong,
- * print a message and return false.
+ * Call this function once for each source, before its first event is shown.  It reads the descriptions beside the trace,
+ * and notes which event types of --type the source has.
  */
-bool payload_option(const char *argument);
+void payload_begin(struct source *source);
 
-/* Report the event types of payload_option() that the source does not have. */
-void payload_report_unused(struct source *source);
+/* Report the event types of --type that no source has. */
+void payload_report_unused(void);
+
+typedef void payload_take(void *argument, const char *event, const struct px_fields *fields);
+
+/* Call take() for each described type of user events. */
+void payload_each_type(struct source *source, payload_take *take, void *argument);
 
 /* Return the fields of a type, or NULL if it has no description or only names a type of the program. */
 const struct px_fields *payload_fields(struct source *source, trace_event_id_t type);
+
+/* Return the description of a type on one line, or "" if it has none.  The text is valid as long as the source. */
+const char *payload_description(struct source *source, trace_event_id_t type);
+
+/*
+ * Return the data as they were in the memory of the traced program; event->data of a ThreadX trace buffer are words in the
+ * order of this machine.  The result is valid until the next call.
+ */
+const unsigned char *payload_bytes(const struct source *source, const struct event *event);
 
 /* Return true if the event has fields. */
 bool payload_is(struct source *source, const struct event *event);

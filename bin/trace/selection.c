@@ -22,7 +22,9 @@ int selection_option(struct selection *selection, int code, const char *argument
 	case OPTION_UNTIL:
 		return time_arg_parse(argument, &selection->until) ? 1 : -1;
 	case OPTION_TYPE:
-		return payload_option(argument) ? 1 : -1;
+		return type_lines_option(argument) ? 1 : -1;
+	case 'T':
+		return type_lines_file(argument) ? 1 : -1;
 	case OPTION_TICK:
 		selection->tick_ns = strtod(argument, &end);
 		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&
@@ -33,6 +35,14 @@ int selection_option(struct selection *selection, int code, const char *argument
 	default:
 		return 0;
 	}
+}
+
+bool selection_begin(const struct selection *selection, struct source *const *sources, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		payload_begin(sources[i]);
+	payload_report_unused();
+	return filter_check(selection->filter, sources, nr);
 }
 
 bool selection_next(const struct selection *selection, struct source *source, struct event *event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all commands that read events: -f, --from, --until, --tick. */
+/* The options of all commands that read events: -f, --from, --until, --tick, --type, -T. */
 #ifndef TXTRACE_TRACE_SELECTION_H
 #define TXTRACE_TRACE_SELECTION_H
 
@@ -20,6 +20,12 @@ struct selection {
  * return -1.
  */
 int selection_option(struct selection *selection, int code, const char *argument);
+
+/*
+ * Call this function when all sources of a command are open, and before their first event is read.  If no source has a
+ * field that the filter tests, print a message and return false.
+ */
+bool selection_begin(const struct selection *selection, struct source *const *sources, size_t nr);
 
 /* Read the next selected event.  Return false after the last event. */
 bool selection_next(const struct selection *selection, struct source *source, struct event *event);

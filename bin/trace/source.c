@@ -282,6 +282,7 @@ void source_close(struct source *source)
 		posix_trace_close(source->trace);
 	for (size_t i = 0; i < SOURCE_TYPES; i++)
 		forget_type(&source->type[i]);
+	type_lines_free(&source->type_lines);
 	free(source->type);
 	if (source->expansion) {
 		lives_free(source->expansion->lives);

@@ -15,6 +15,7 @@
 #include "base/output.h"
 #include "trace/calltable.h"
 #include "trace/native.h"
+#include "trace/type_lines.h"
 
 #define FOREIGN_TYPES 65536 /* the first event id of ThreadX trace buffers */
 #define SOURCE_TYPES (FOREIGN_TYPES + 65536) /* all event ids are less than this */
@@ -99,6 +100,7 @@ struct source {
 	unsigned char *data;
 	size_t data_size;
 	struct symbols *symbols; /* source_symbols() */
+	struct type_lines type_lines; /* from the file beside the trace */
 };
 
 /*

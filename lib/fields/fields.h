@@ -179,6 +179,17 @@ struct px_field_place {
  */
 bool px_fields_find(const struct px_fields *fields, const char *path, struct px_field_place *place);
 
+#define PX_FIELDS_PATH_MAX 255
+
+typedef void px_fields_name(void *argument, const char *path, const struct px_field_place *place);
+
+/*
+ * Call name() for the path of each single value, such as "load" or "at[1].x", in the order of the description, but at
+ * most for `most` values.  A text is one value.  The elements of an array that takes the rest of the data, and values
+ * with a path of more than PX_FIELDS_PATH_MAX bytes, are left out.  The path is valid during the call.
+ */
+void px_fields_list(const struct px_fields *fields, uint32_t most, px_fields_name *name, void *argument);
+
 /* Get the value of a place.  Return false if the data do not have it whole; a cut text is there. */
 bool px_fields_get(const struct px_fields *fields, const struct px_field_place *place,
 		   const unsigned char *data, size_t size, struct px_field_value *value);

@@ -66,10 +66,51 @@ has 'a=67305985 b=[5 6] c="\x07\x08\t"' print --columns data -f plain '--type=pl
 counts_type=$("$tool" print --format csv --columns number '--type=plain=u32 a; u8 b[5]' -f 'data.a > 1' "$log" | wc -l)
 [ "$counts_type" -eq 2 ] || complain 'a filter does not know the fields of --type'
 fails 2 'column 9 of "u32 id; f65 load": the type is not known' print '--type=plain=u32 id; f65 load' "$log"
-fails 2 'does not look for types' print '--type=plain=struct plain' "$log"
 fails 2 'needs EVENT=FIELDS' print --type=plain "$log"
+# A field that no event has is an error in each command that has a filter; it names what is like it.
+lod='no call and no described event type has the field data.lod; like it are data.load, data.low'
+fails 2 "$lod" export --to csv -o - -f 'data.lod > 3' "$log"
+fails 2 "$lod" merge -o "$scratch/merged.trx" -f 'data.lod > 3' "$log" "$log"
+fails 2 "$lod" diff -f 'data.lod > 3' "$log" "$log"
+fails 2 "$lod" follow -f 'data.lod > 3' "$log"
+fails 2 "$lod" report -f 'data.lod > 3' "$log"
+fails 2 "$lod" waits -f 'data.lod > 3' "$log"
+fails 2 'has the field data.qqqqqq' print -f 'data.qqqqqq > 3' "$log"
+
+# All commands that read events take the fields of the command line.
+of_plain='--type=plain=u32 a; u8 b[5]'
+for command in 'export --to csv -o -' report 'diff --format text' waits locks follow; do
+	nr_checks=$((nr_checks + 1))
+	second=
+	[ "${command%% *}" = diff ] && second=$log
+	# shellcheck disable=SC2086 # words, and no second file at all
+	"$tool" $command "$of_plain" -f 'data.b[4] = 9' "$log" $second >"$scratch/out" 2>&1 ||
+		{ complain "$command does not know the fields of --type"; head -3 "$scratch/out"; }
+done
+has '    19  plain  u32 a; u8 b[5]' info --types "$of_plain" "$log"
+
+# A file of descriptions: continued lines, comments; and one beside the trace.
+printf '# the plain one\n\nplain = u32 a;\n\tu8 b[5]\n' >"$scratch/types"
+has 'a=67305985 b=[5 6 7 8 9]' print --columns data -f plain -T "$scratch/types" "$log"
+mkdir "$scratch/beside"
+cp "$log" "$scratch/beside/log"
+cp "$scratch/types" "$scratch/beside/.txtrace-types"
+has 'a=67305985 b=[5 6 7 8 9]' print --columns data -f plain "$scratch/beside/log"
+has 'a=513 +03040506070809' print --columns data -f plain '--type=plain=u16 a' "$scratch/beside/log"
+# User events of ThreadX, from machines of both byte orders.
+for order in little big; do
+	printf '%s\n' "${order#little}" 'object 1 0x1000 5 main' 'event 0x1000 5000 10 0x01020304 0xfffffffe 0x3f800000 7' |
+		"$mktrx" >"$scratch/$order.trx" || complain 'no buffer was made'
+	has 'a=16909060 b=-2 c=1 d=0x7' print --columns data \
+		'--type=TX_TRACE_USER_EVENT_5000=unsigned long a; long b; float c; void *d' "$scratch/$order.trx"
+done
+has 'a=4 b=3 c=258' print --columns data '--type=TX_TRACE_USER_EVENT_5000=u8 a, b; u16 c; pad 12' "$scratch/little.trx"
+has 'a=1 b=2 c=772' print --columns data '--type=TX_TRACE_USER_EVENT_5000=u8 a, b; u16 c; pad 12' "$scratch/big.trx"
+printf 'plain=u8 a\nnote=f65 x\n' >"$scratch/types"
+fails 2 'types:2: column 1 of "f65 x"' print -T "$scratch/types" "$log"
+fails 2 'none: No such file' print -T "$scratch/none" "$log"
 nr_checks=$((nr_checks + 1))
-"$tool" print '--type=plian=u8 a' "$log" 2>&1 >/dev/null | grep -q 'has no event type "plian"' ||
+"$tool" print '--type=plian=u8 a' "$log" 2>&1 >/dev/null | grep -q 'has no user event type "plian"' ||
 	complain 'an event type that is not there is not reported'
 
 # The account of the program.

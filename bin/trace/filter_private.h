@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The parsed form of a filter. */
+#ifndef TXTRACE_TRACE_FILTER_PRIVATE_H
+#define TXTRACE_TRACE_FILTER_PRIVATE_H
+
+#include "trace/filter.h"
+#include "trace/payload.h"
+#include "trace/time_arg.h"
+
+enum field {
+	FIELD_EVENT,
+	FIELD_THREAD,
+	FIELD_OBJECT,
+	FIELD_DATA,
+	FIELD_CALL, /* a call field, compared by its name */
+	FIELD_TIME,
+	FIELD_TYPE,
+	FIELD_CONTEXT,
+	FIELD_PID,
+	FIELD_CPU,
+	FIELD_PRIORITY,
+	FIELD_SIZE,
+	FIELD_ADDRESS,
+	FIELD_NUMBER,
+	FIELD_UNSIGNED, /* in the data */
+	FIELD_SIGNED
+};
+
+enum comparison {
+	OPERATOR_EQUAL,
+	OPERATOR_UNEQUAL,
+	OPERATOR_LESS,
+	OPERATOR_AT_MOST,
+	OPERATOR_MORE,
+	OPERATOR_AT_LEAST
+};
+
+enum kind { KIND_OR, KIND_AND, KIND_NOT, KIND_TEST };
+
+struct filter {
+	enum kind kind;
+	struct filter *left, *right;
+	enum field field;
+	enum comparison operator;
+	unsigned int bytes, offset; /* in the data */
+	char *text;
+	size_t text_size;
+	char *name; /* name of a field of a call, or path of a field of the data */
+	bool is_number, is_real;
+	long double real;
+	int64_t number;
+	struct time_arg time_arg;
+	/*
+	 * The index is the event type.  The value is 1 if its name matches, -1 if its name does not match, and 0 if its
+	 * name was not compared yet.
+	 */
+	signed char *matches;
+};
+
+/* Compare a value of a described type: a text as text, and a number as a number or by its name. */
+bool filter_matches_value(const struct filter *filter, const struct px_field_value *value);
+
+#endif
