@@ -217,6 +217,15 @@ void text_hex(struct text *text, uint64_t number, int width)
 	text_put(text, digits + i, sizeof(digits) - (size_t)i);
 }
 
+void text_words(struct text *text, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i += 4) {
+		if (i > 0)
+			text_char(text, ' ');
+		text_bytes(text, (const unsigned char *)bytes + i, size - i < 4 ? size - i : 4);
+	}
+}
+
 void text_bytes(struct text *text, const void *bytes, size_t size)
 {
 	static const char digits[] = "0123456789abcdef";

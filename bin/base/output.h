@@ -91,6 +91,8 @@ void text_hex(struct text *text, uint64_t number, int width);
 
 /* Put two hex digits for each byte. */
 void text_bytes(struct text *text, const void *bytes, size_t size);
+/* Do the same, with a blank after each four bytes. */
+void text_words(struct text *text, const void *bytes, size_t size);
 
 /* Put a time in seconds with nine decimals, padded on the left with blanks to at least width characters. */
 void text_seconds(struct text *text, int64_t ns, int width);

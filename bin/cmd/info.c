@@ -254,10 +254,10 @@ static void list_objects(struct text *text, const struct source *source)
 	symbols_free(symbols);
 }
 
-static void note_described(void *argument, const char *event, const struct px_fields *fields)
+static void note_described(void *argument, trace_event_id_t type, const struct px_fields *fields)
 {
-	(void)event, (void)fields;
-	*(bool *)argument = true;
+	(void)fields;
+	*(bool *)argument |= type > POSIX_TRACE_UNNAMED_USEREVENT;
 }
 
 static void list_types(struct text *text, struct source *source)

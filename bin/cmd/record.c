@@ -19,6 +19,7 @@
 #include "cmd/record_options.h"
 #include "live/children.h"
 #include "live/descendants.h"
+#include "live/describe.h"
 #include "live/launch.h"
 #include "live/logname.h"
 #include "live/namer.h"
@@ -102,8 +103,11 @@ static bool begin_stream(struct recording *recording)
 						      .has_children = options->control.inherits};
 	txtrace_set_namer(recording->trace, namer_name, recording->namer);
 	error = type_filter_begin(&options->choice, recording->trace);
-	if (!error)
+	if (!error) {
+		describe_types(recording->trace, recording->pid,
+			       options->command ? recording->target.program : NULL);
 		error = posix_trace_start(recording->trace);
+	}
 	if (error) {
 		message_error(error, "cannot start the trace");
 		end_stream(recording);

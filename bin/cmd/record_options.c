@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "cli/command.h"
 #include "trace/source.h"
+#include "trace/type_lines.h"
 
 #define DEFAULT_OUTPUT "%e.%p.trx"
 #define DEFAULT_LOG ((size_t)64 << 20)
@@ -63,6 +64,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
 	 "with --flight-recorder: a snapshot at this signal; default USR1"},
 	{OPTION_NAME, "name", "TEXT", "name of the trace; default: the name of the program"},
+	OPTION_ROWS_TYPE,
 	{'q', "quiet", NULL, "print errors only"},
 	OPTIONS_END,
 };
@@ -228,6 +230,10 @@ static bool read_option(struct record_options *options, int code)
 	case 'e':
 	case OPTION_NO_EVENT:
 		return type_filter_add(&options->choice, optarg, code == 'e');
+	case OPTION_TYPE:
+		return type_lines_option(optarg);
+	case 'T':
+		return type_lines_file(optarg);
 	case OPTION_FORCE:
 		return options->overwrites = true;
 	case OPTION_INHERIT:

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "trace/calldata.h"
-#include "trace/payload.h"
 #include "trace/columns.h"
+#include "trace/payload.h"
+
+#define FIELDS_MAX (ANNOTATIONS_MAX - 3) /* after them: fields_left_out, cpu, cut */
+#define CALL_FIELDS_MAX 9		  /* of a call, with CALLDATA_WAIT */
+#define TEXT_BYTES 1024
 
 static struct note labelled(enum note_kind kind, const char *label)
 {
@@ -32,56 +36,76 @@ static struct note word_note(const struct source *source, const char *label, uin
 	return note;
 }
 
-/* If the data have the size of an integer, also show them as a number. */
-static int number_note(const struct event *event, struct note *note)
+/* Texts of fields must be printable; each other byte becomes a blank. */
+static void set_text(struct note *note, const char *text, size_t length)
 {
-	int8_t small;
-	int16_t medium;
-	int32_t usual;
-	int64_t large;
+	static char shown[ANNOTATIONS_MAX][TEXT_BYTES];
+	static unsigned int turn;
+	char *to = shown[turn++ % ANNOTATIONS_MAX];
 
-	*note = labelled(NOTE_SIGNED, "number");
-	switch (event->size) {
-	case sizeof(small):
-		memcpy(&small, event->data, sizeof(small));
-		note->number_signed = small;
-		return 1;
-	case sizeof(medium):
-		memcpy(&medium, event->data, sizeof(medium));
-		note->number_signed = medium;
-		return 1;
-	case sizeof(usual):
-		memcpy(&usual, event->data, sizeof(usual));
-		note->number_signed = usual;
-		return 1;
-	case sizeof(large):
-		memcpy(&large, event->data, sizeof(large));
-		note->number_signed = large;
-		return 1;
-	default:
-		return 0;
+	note->kind = NOTE_TEXT;
+	note->text = to;
+	note->text_size = length < TEXT_BYTES ? length : TEXT_BYTES;
+	for (size_t i = 0; i < note->text_size; i++)
+		to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : ' ';
+}
+
+static struct note value_note(const char *label, const struct px_field_value *value)
+{
+	struct note note = labelled(value->is_signed ? NOTE_SIGNED : NOTE_NUMBER, label);
+	char character = (char)value->number;
+
+	note.number = value->number;
+	note.number_signed = (int64_t)value->number;
+	if (value->is_text) {
+		set_text(&note, value->text, value->length);
+	} else if (value->kind == PX_FIELD_CHAR) {
+		set_text(&note, &character, value->number != 0);
+	} else if (value->kind == PX_FIELD_FLOAT) {
+		note.kind = NOTE_REAL;
+		note.real = value->real;
+		note.digits = value->digits;
+	} else if (value->kind == PX_FIELD_BOOL) {
+		note.kind = value->number ? NOTE_TRUE : NOTE_FALSE;
+	} else if (value->kind == PX_FIELD_POINTER) {
+		note.kind = NOTE_ADDRESS;
+	} else if (value->name) {
+		note.kind = NOTE_NAME;
+		note.text = value->name;
 	}
+	return note;
+}
+
+static int payload_notes(struct source *source, const struct event *event, struct note *annotations)
+{
+	int nr_notes = 0, nr_left = 0;
+	struct px_field_value value;
+	size_t nr;
+	const struct payload_field *fields = payload_list(source, event->type, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!payload_value_at(source, event, &fields[i], &value))
+			continue;
+		if (nr_notes < FIELDS_MAX)
+			annotations[nr_notes++] = value_note(fields[i].label, &value);
+		else
+			nr_left++;
+	}
+	if (nr_left > 0) {
+		annotations[nr_notes] = labelled(NOTE_NUMBER, "fields_left_out");
+		annotations[nr_notes++].number = (uint64_t)nr_left;
+	}
+	return nr_notes;
 }
 
 static int data_notes(struct source *source, const struct event *event, struct note *annotations)
 {
 	static char filters[DATA_FILTERS_BYTES];
-	bool is_text = data_is_text(event);
-	int nr_annotations = 0;
 
 	if (event->size == 0)
 		return 0;
-	if (payload_is(source, event)) {
-		static struct text fields;
-
-		fields.used = 0;
-		fields.fd = -1;
-		payload_print(&fields, source, event);
-		annotations[0] = labelled(NOTE_TEXT, "data");
-		annotations[0].text = fields.bytes;
-		annotations[0].text_size = fields.used;
-		return 1;
-	}
+	if (payload_is(source, event))
+		return payload_notes(source, event, annotations);
 	if (data_filters(filters, sizeof(filters), source, event)) {
 		bool is_one = strncmp(filters, "filter=", strlen("filter=")) == 0;
 
@@ -89,14 +113,10 @@ static int data_notes(struct source *source, const struct event *event, struct n
 		annotations[0].text = filters + (is_one ? strlen("filter=") : 0);
 		return 1;
 	}
-	if (!is_text)
-		nr_annotations = number_note(event, annotations);
-	annotations[nr_annotations] = labelled(is_text ? NOTE_TEXT : NOTE_HEX,
-					       is_text ? "text" : "hex");
-	annotations[nr_annotations].text = (const char *)event->data;
-	annotations[nr_annotations].text_size = event->size -
-						(is_text && event->data[event->size - 1] == '\0');
-	return nr_annotations + 1;
+	annotations[0] = labelled(NOTE_HEX, "hex");
+	annotations[0].text = (const char *)event->data;
+	annotations[0].text_size = event->size;
+	return 1;
 }
 
 static struct note field_note(const struct call_field *field)
@@ -119,10 +139,10 @@ static struct note field_note(const struct call_field *field)
 /* A call has at most 7 fields. */
 static int call_notes(struct source *source, const struct event *event, struct note *annotations)
 {
-	static struct call_field field[ANNOTATIONS_MAX];
+	static struct call_field field[CALL_FIELDS_MAX + 1];
 	int nr = 0;
 
-	while (nr < ANNOTATIONS_MAX - 3 && calldata_at(source, event, (size_t)nr, &field[nr])) {
+	while (nr < CALL_FIELDS_MAX && calldata_at(source, event, (size_t)nr, &field[nr])) {
 		annotations[nr] = field_note(&field[nr]);
 		nr++;
 	}

@@ -2,8 +2,8 @@
 /*
  * The data of an event as pairs of a label and a value.  The recorded call of a log has its fields, as txtrace print
  * shows them.  The label of an information word of ThreadX is the name of the word.  If the word is a handle, the value
- * is the name of the object.  Other data are text or hex digits.  If the data have the size of an integer, there is also
- * a number.
+ * is the name of the object.  Data of a described type are its fields.  Other data are hex
+ * digits.
  */
 #ifndef TXTRACE_EXPORT_ANNOTATIONS_H
 #define TXTRACE_EXPORT_ANNOTATIONS_H
@@ -20,7 +20,9 @@ enum note_kind {
 	NOTE_NAME,    /* a text that many events share; it is valid until the next call of annotations_of() */
 	NOTE_TEXT,    /* text_size bytes of printable ASCII or blanks */
 	NOTE_HEX,     /* text_size bytes; viewers should show them in hex digits */
-	NOTE_TRUE
+	NOTE_REAL,    /* a floating-point number, in real */
+	NOTE_TRUE,
+	NOTE_FALSE
 };
 
 struct note {
@@ -29,11 +31,13 @@ struct note {
 	size_t label_size;
 	uint64_t number;
 	int64_t number_signed;
+	double real;
+	unsigned int digits; /* of `real`: with so many it can be read back */
 	const char *text; /* the text ends with a null byte only for NOTE_NAME */
 	size_t text_size;
 };
 
-#define ANNOTATIONS_MAX 12
+#define ANNOTATIONS_MAX 64 /* of more fields, the last annotation says how many are left out */
 
 /* Return the number of annotations. */
 int annotations_of(struct source *source, const struct event *event,

@@ -7,8 +7,12 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "export/ctf_fields.h"
 #include "trace/calldata.h"
 #include "trace/native.h"
+#include "trace/payload.h"
+
+#define MORE "txtrace_more" /* bytes after the fields of a type */
 
 enum { CONTEXT_CPU, CONTEXT_PID, CONTEXT_TID, CONTEXT_THREAD, CONTEXT_PRIORITY };
 
@@ -95,6 +99,12 @@ struct ctf_shape ctf_events_shape(struct ctf_events *events, const struct event 
 			shape.nr_fields++;
 	} else if (shape.native != 0 && native_title(shape.native)) {
 		shape.kind = SHAPE_WORDS;
+	} else if (payload_is(source, event)) {
+		size_t bytes = ctf_fields_size(payload_fields(source, event->type), event->size);
+
+		/* CTF has no fields without a value, so data that are too short stay bytes. */
+		if (bytes <= event->size)
+			shape = (struct ctf_shape){.kind = SHAPE_FIELDS, .nr_fields = bytes < event->size};
 	}
 	return shape;
 }
@@ -146,13 +156,21 @@ static void add_words(struct ctf_events *events, bt_field_class *payload, unsign
 	}
 }
 
-static void add_bytes(struct ctf_events *events, bt_field_class *payload)
+static void add_bytes(struct ctf_events *events, bt_field_class *payload, const char *name)
 {
 	bt_field_class *byte = unsigned_class(events, 8, true);
 
-	add_member(payload, "data",
+	add_member(payload, name,
 		   bt_field_class_array_dynamic_create(events->trace_class, byte, NULL));
 	bt_field_class_put_ref(byte);
+}
+
+static void add_fields(struct ctf_events *events, bt_field_class *payload, const struct event *event,
+		       const struct ctf_shape *shape)
+{
+	ctf_fields_add(events->trace_class, payload, payload_fields(events->source, event->type));
+	if (shape->nr_fields > 0)
+		add_bytes(events, payload, MORE);
 }
 
 static bt_field_class *payload_class(struct ctf_events *events, const struct event *event,
@@ -164,8 +182,10 @@ static bt_field_class *payload_class(struct ctf_events *events, const struct eve
 		add_call(events, payload, event);
 	else if (shape->kind == SHAPE_WORDS)
 		add_words(events, payload, shape->native);
+	else if (shape->kind == SHAPE_FIELDS)
+		add_fields(events, payload, event, shape);
 	else
-		add_bytes(events, payload);
+		add_bytes(events, payload, "data");
 	return payload;
 }
 
@@ -273,14 +293,24 @@ static void fill_words(const struct ctf_events *events, const struct event *even
 	}
 }
 
-static void fill_bytes(const struct event *event, bt_field *payload)
+static void fill_bytes(const unsigned char *bytes, size_t size, bt_field *to)
 {
-	bt_field *data = member(payload, 0);
+	ctf_must_be_zero(bt_field_array_dynamic_set_length(to, size));
+	for (size_t i = 0; i < size; i++)
+		bt_field_integer_unsigned_set_value(bt_field_array_borrow_element_field_by_index(to, i), bytes[i]);
+}
 
-	ctf_must_be_zero(bt_field_array_dynamic_set_length(data, event->size));
-	for (size_t i = 0; i < event->size; i++)
-		bt_field_integer_unsigned_set_value(
-			bt_field_array_borrow_element_field_by_index(data, i), event->data[i]);
+static void fill_fields(const struct ctf_events *events, const struct event *event, const struct ctf_shape *shape,
+			bt_field *payload)
+{
+	const struct ctf_data data = {payload_fields(events->source, event->type),
+				      payload_bytes(events->source, event), event->size};
+	size_t bytes = ctf_fields_size(data.fields, data.size);
+
+	ctf_fields_fill(payload, &data);
+	if (shape->nr_fields > 0)
+		fill_bytes(data.bytes + bytes, data.size - bytes,
+			   bt_field_structure_borrow_member_field_by_name(payload, MORE));
 }
 
 void ctf_events_fill(const struct ctf_events *events, const struct event *event, const struct ctf_shape *shape,
@@ -293,8 +323,10 @@ void ctf_events_fill(const struct ctf_events *events, const struct event *event,
 		fill_call(events, event, payload);
 	else if (shape->kind == SHAPE_WORDS)
 		fill_words(events, event, payload, shape->native);
+	else if (shape->kind == SHAPE_FIELDS)
+		fill_fields(events, event, shape, payload);
 	else
-		fill_bytes(event, payload);
+		fill_bytes(event->data, event->size, member(payload, 0));
 }
 
 void ctf_events_put_refs(struct ctf_events *events)

@@ -11,6 +11,7 @@
 #include "export/annotations.h"
 #include "export/export.h"
 #include "export/timeline.h"
+#include "trace/payload.h"
 
 #define LARGE_BYTES 200000000 /* viewers fail to open larger files */
 #define OWN_TIDS 1000000000   /* tracks that are not threads have tids from this number on */
@@ -114,8 +115,12 @@ static void put_note(struct text *text, const struct note *note, bool is_first)
 		text_bytes(text, note->text, note->text_size);
 		text_char(text, '"');
 		break;
+	case NOTE_REAL:
+		payload_real(text, note->real, note->digits, PAYLOAD_JSON);
+		break;
 	case NOTE_TRUE:
-		text_string(text, "true");
+	case NOTE_FALSE:
+		text_string(text, note->kind == NOTE_TRUE ? "true" : "false");
 		break;
 	}
 }

@@ -17,12 +17,16 @@
 #include "cli/options.h"
 #include "export/export.h"
 #include "export/html/page.h"
+#include "export/html_fields.h"
 #include "export/pack.h"
 #include "export/timeline.h"
 #include "trace/calldata.h"
 #include "trace/columns.h"
+#include "trace/payload.h"
 
-#define KEPT_BYTES 64 /* the page gets at most this number of bytes of the data of an event */
+/* The page gets at most this number of bytes of the data of an event, and of data with fields. */
+#define KEPT_BYTES 64
+#define KEPT_DESCRIBED_BYTES 256
 #define DEPTH 16      /* maximum depth of nested slices */
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
@@ -69,7 +73,7 @@ struct html {
 	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
 	struct stack *stacks; /* the index is the id of a track */
 	size_t nr_stacks;
-	unsigned char (*last_data)[KEPT_BYTES]; /* the index is the number of a site */
+	unsigned char (*last_data)[KEPT_DESCRIBED_BYTES]; /* the index is the number of a site */
 	size_t nr_last_data;
 	uint64_t nr_events, nr_left_out, last_number;
 	int64_t last_ns, last_span_ns, end_ns;
@@ -82,17 +86,16 @@ struct html {
  * Compare the data with the last event of this site. For each group of eight bytes, pack a bit mask of the bytes that
  * differ, and then these bytes.
  */
-static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t all)
+static void pack_data(struct html *html, uint32_t site, const unsigned char *data, size_t size)
 {
-	size_t size = all < KEPT_BYTES ? all : KEPT_BYTES;
 	unsigned char *last;
 
 	if (site >= html->nr_last_data) {
 		size_t nr = 2 * (size_t)site + 64;
 
-		html->last_data = must(reallocarray(html->last_data, nr, KEPT_BYTES));
+		html->last_data = must(reallocarray(html->last_data, nr, KEPT_DESCRIBED_BYTES));
 		memset(html->last_data[html->nr_last_data], 0,
-		       (nr - html->nr_last_data) * KEPT_BYTES);
+		       (nr - html->nr_last_data) * KEPT_DESCRIBED_BYTES);
 		html->nr_last_data = nr;
 	}
 	last = html->last_data[site];
@@ -155,7 +158,9 @@ static void note_stack(struct html *html, const struct event *event)
 static void pack_event(struct html *html, const struct event *event)
 {
 	struct origin origin = {event->context, event->pid, event->priority};
-	bool is_call = calldata_is(html->export->source, event);
+	struct source *source = html->export->source;
+	bool is_call = calldata_is(source, event), is_described = !is_call && payload_is(source, event);
+	size_t kept = is_described ? KEPT_DESCRIBED_BYTES : KEPT_BYTES;
 	struct site_key key = {event->type, event->address, is_call ? event->call.object : 0,
 			       is_call ? event->call.phase : NO_CALL};
 	uint32_t site = number_of(&html->sites, &key, sizeof(key));
@@ -166,10 +171,9 @@ static void pack_event(struct html *html, const struct event *event)
 	pack_number(pack, number_of(&html->origins, &origin, sizeof(origin)));
 	pack_number(pack, site);
 	pack_number(pack, event->cpu);
-	pack_number(pack, (uint64_t)event->size << 2 |
-				  (unsigned int)(!is_call && data_is_text(event)) << 1 |
-				  event->is_truncated);
-	pack_data(html, site, event->data, event->size);
+	pack_number(pack, (uint64_t)event->size << 2 | (unsigned int)is_described << 1 | event->is_truncated);
+	pack_data(html, site, is_described ? payload_bytes(source, event) : event->data,
+		  event->size < kept ? event->size : kept);
 	pack_record(pack);
 	html->last_ns = event->time_ns;
 	html->last_number = event->number;
@@ -468,6 +472,7 @@ static void put_facts(struct html *html)
 	put_errors(html);
 	put_filters(html);
 	put_stacks(html);
+	html_put_fields(text, html->export->source);
 	put_sites(html);
 	put_names(html);
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);

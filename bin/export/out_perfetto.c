@@ -66,6 +66,17 @@ static size_t put_number(unsigned char *at, unsigned int field, uint64_t number)
 	return size + put_varint(at + size, number);
 }
 
+static size_t put_real(unsigned char *at, unsigned int field, double real)
+{
+	size_t size = put_varint(at, field << 3 | 1);
+	uint64_t bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	for (unsigned int i = 0; i < sizeof(bits); i++)
+		at[size++] = (unsigned char)(bits >> 8 * i);
+	return size;
+}
+
 static size_t put_length(unsigned char *at, unsigned int field, size_t length)
 {
 	size_t size = put_varint(at, field << 3 | 2);
@@ -291,8 +302,10 @@ static void wire_note(struct perfetto *perfetto, const struct note *note)
 			   note->kind == NOTE_TEXT ? note->text_size :
 						     0;
 
-	if (note->kind == NOTE_TRUE)
-		used += put_number(head + used, 2, true);
+	if (note->kind == NOTE_TRUE || note->kind == NOTE_FALSE)
+		used += put_number(head + used, 2, note->kind == NOTE_TRUE);
+	else if (note->kind == NOTE_REAL)
+		used += put_real(head + used, 5, note->real);
 	else if (note->kind == NOTE_NUMBER)
 		used += put_number(head + used, 3, note->number);
 	else if (note->kind == NOTE_SIGNED)

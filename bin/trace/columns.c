@@ -13,46 +13,19 @@
 #include "trace/payload.h"
 #include "trace/sched.h"
 
-#define SHOWN_BYTES 32 /* of data that is not text, print at most this number of bytes */
+#define SHOWN_BYTES 32 /* of data without a description, print at most this number of bytes */
 #define FILTER_REST 32 /* room for " and 4096 without a name" */
 #define LIVE_THREAD 22 /* in a live stream, width of the column with the name and the number of the thread */
 
 /* Data. */
 
-bool data_is_text(const struct event *event)
-{
-	size_t length = event->size;
-
-	if (length > 0 && event->data[length - 1] == '\0')
-		length--;
-	for (size_t i = 0; i < length; i++)
-		if (!isprint(event->data[i]) && event->data[i] != '\n' && event->data[i] != '\t')
-			return false;
-	return length >= 4;
-}
-
-static void print_text(struct text *text, const struct event *event)
-{
-	text_char(text, '"');
-	for (size_t i = 0; i < event->size && (event->data[i] || i + 1 < event->size); i++)
-		text_char(text, isprint(event->data[i]) ? (char)event->data[i] : ' ');
-	text_char(text, '"');
-}
-
 static void print_bytes(struct text *text, const struct event *event)
 {
 	size_t shown = event->size < SHOWN_BYTES ? event->size : SHOWN_BYTES;
 
-	for (size_t i = 0; i < shown; i += 4) {
-		if (i > 0)
-			text_char(text, ' ');
-		text_bytes(text, event->data + i, shown - i < 4 ? shown - i : 4);
-	}
-	if (shown < event->size) {
-		text_string(text, " ... ");
-		text_unsigned(text, event->size, 0, ' ');
-		text_string(text, " bytes");
-	}
+	text_words(text, event->data, shown);
+	if (event->size > shown)
+		text_printf(text, " ... %zu bytes", event->size);
 }
 
 static void print_word(struct text *text, struct source *source, const char *label, uint32_t word)
@@ -144,8 +117,6 @@ void print_data(struct text *text, struct source *source, const struct event *ev
 {
 	unsigned int native = event_native(event);
 	char filters[DATA_FILTERS_BYTES];
-	int64_t large = 0;
-	int32_t small = 0;
 
 	if (sched_print(text, event))
 		return;
@@ -157,14 +128,6 @@ void print_data(struct text *text, struct source *source, const struct event *ev
 		payload_print(text, source, event);
 	} else if (native != 0 && native_title(native)) {
 		print_native(text, source, event, native);
-	} else if (data_is_text(event)) {
-		print_text(text, event);
-	} else if (event->size == sizeof(small)) {
-		memcpy(&small, event->data, sizeof(small));
-		text_signed(text, small);
-	} else if (event->size == sizeof(large)) {
-		memcpy(&large, event->data, sizeof(large));
-		text_signed(text, large);
 	} else {
 		print_bytes(text, event);
 	}

@@ -40,9 +40,6 @@ void listing_event(struct listing *listing, const struct event *event);
 /* Print the text after the last event. */
 void listing_end(struct listing *listing);
 
-/* Return true if the data are printable text. */
-bool data_is_text(const struct event *event);
-
 #define DATA_FILTERS_BYTES 512 /* a usual size of the text of data_filters() */
 
 /*
@@ -51,7 +48,10 @@ bool data_is_text(const struct event *event);
  */
 bool data_filters(char *text, size_t size, struct source *source, const struct event *event);
 
-/* Print the data of an event.  Use the names of objects and of information words if they are known. */
+/*
+ * Print the data of an event: its fields, or the information words of ThreadX.  Data without a description are hex digits
+ * in groups of four bytes, because they may be anything.
+ */
 void print_data(struct text *text, struct source *source, const struct event *event);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/dwarf_type.h"
+
 struct debuginfo;
 struct debuginfo_module;
 
@@ -44,6 +46,11 @@ struct debuginfo_inline {
 	int line;
 };
 
+/*
+ * Find a type, and describe it (dwarf_type.h).  *has_types: the file, or its separate file, has debugging information.
+ */
+enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text, const char **why, bool *has_types);
+
 #define DEBUGINFO_INLINES 16
 
 /* Find the inlined functions that contain the address, the innermost first.  Return their number. */
@@ -56,6 +63,14 @@ struct debuginfo_inline {
 };
 
 #define DEBUGINFO_INLINES 1
+
+static inline enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text, const char **why,
+				 bool *has_types)
+{
+	(void)module, (void)reference, (void)text, (void)why;
+	*has_types = false;
+	return DWARF_TYPE_ABSENT;
+}
 
 static inline unsigned int debuginfo_inlines(struct debuginfo_module *module, uint64_t address,
 					     struct debuginfo_inline *inlines)

@@ -143,12 +143,12 @@ static void take_path(void *argument, const char *path, const struct px_field_pl
 	compare_name(argument, path);
 }
 
-static void search_type(void *argument, const char *event, const struct px_fields *fields)
+static void search_type(void *argument, trace_event_id_t type, const struct px_fields *fields)
 {
 	struct search *search = argument;
 	struct px_field_place place;
 
-	(void)event;
+	(void)type;
 	search->is_found |= px_fields_find(fields, search->name, &place);
 	if (!search->is_found)
 		px_fields_list(fields, LISTED, take_path, search);

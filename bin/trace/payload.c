@@ -9,12 +9,16 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "trace/native.h"
+#include "trace/symbols.h"
 #include "trace/type_lines.h"
 
 struct source_fields {
 	struct px_fields *fields;
 	char *text; /* from which they were parsed; NULL if there are none */
 	bool is_final; /* no other description can come */
+	bool is_listed;
+	struct payload_field *list; /* payload_list() */
+	size_t nr_listed;
 	bool is_short_reported;
 };
 
@@ -26,8 +30,16 @@ static bool is_user_type(const struct source *source, trace_event_id_t type)
 				      type >= POSIX_TRACE_UNNAMED_USEREVENT + 1 && type < FOREIGN_TYPES;
 }
 
-/* Call take() for each type of user events. */
-static void each_user_type(struct source *source, void (*take)(struct source *, trace_event_id_t, void *),
+/* The system events that have one number as data. */
+static const char *system_fields(const struct source *source, trace_event_id_t type)
+{
+	if (source->file.foreign)
+		return NULL;
+	return type == POSIX_TRACE_STOP ? "i32 auto" : type == POSIX_TRACE_ERROR ? "i32 error" : NULL;
+}
+
+/* Call take() for each type that may have fields. */
+static void each_type(struct source *source, void (*take)(struct source *, trace_event_id_t, void *),
 			   void *argument)
 {
 	trace_event_id_t id;
@@ -37,7 +49,7 @@ static void each_user_type(struct source *source, void (*take)(struct source *, 
 	for (int i = 0; i < TYPES_LISTED; i++) {
 		if (posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) != 0 || unavailable)
 			break;
-		if (is_user_type(source, id))
+		if (is_user_type(source, id) || system_fields(source, id))
 			take(source, id, argument);
 	}
 	posix_trace_eventtypelist_rewind(source->trace);
@@ -48,7 +60,7 @@ static void mark_used(struct source *source, trace_event_id_t type, void *argume
 	struct type_line *line = type_lines_find(&type_lines_given, source_type_name(source, type));
 
 	(void)argument;
-	if (line)
+	if (line && is_user_type(source, type))
 		line->is_used = true;
 }
 
@@ -56,8 +68,11 @@ void payload_begin(struct source *source)
 {
 	if (!source->is_live)
 		type_lines_beside(&source->type_lines, source->path);
-	if (type_lines_given.first)
-		each_user_type(source, mark_used, NULL);
+	if (source->is_live || source->is_followed) /* the event types may come later */
+		for (struct type_line *i = type_lines_given.first; i; i = i->next)
+			i->is_used = true;
+	else if (type_lines_given.first)
+		each_type(source, mark_used, NULL);
 }
 
 void payload_report_unused(void)
@@ -88,13 +103,37 @@ static const struct type_line *line_of(const struct source *source, const char *
 	return line ? line : type_lines_find(&source->type_lines, event);
 }
 
-static void parse(const struct source *source, const char *text, size_t length, struct source_fields *to)
+/* Replace the name of a type by its description from the debugging information of the program. */
+static void resolve(struct source *source, const char *event, const char *origin, struct source_fields *to)
+{
+	char text[PX_FIELDS_TEXT_MAX + 1];
+	char why[SYMBOLS_WHY_BYTES] = "is not known: a trace buffer of ThreadX names no program";
+	const struct px_fields_model model = px_fields_native();
+	struct symbols *symbols = source_symbols(source);
+	struct px_fields *named = to->fields;
+	struct px_fields_error error;
+
+	to->fields = NULL;
+	to->is_final = true; /* a type of the program stays as it is */
+	if (!symbols || !symbols_type(symbols, named->reference, text, why))
+		message("%s: %s of %s %s; its data are shown as bytes", origin, named->reference, event, why);
+	else if (px_fields_parse(text, strlen(text), &model, &to->fields, &error) == 0)
+		to->text = must(strdup(text));
+	px_fields_free(named);
+}
+
+static void parse(struct source *source, trace_event_id_t type, const char *origin, const char *text, size_t length,
+		  struct source_fields *to)
 {
 	const struct px_fields_model model = model_of(source);
 	struct px_fields_error error;
 
 	if (px_fields_parse(text, length, &model, &to->fields, &error) != 0)
 		return;
+	if (!to->fields->top) {
+		resolve(source, source_type_name(source, type), origin, to);
+		return;
+	}
 	to->text = must(strndup(text, length));
 	for (char *at = to->text; (at = strpbrk(at, "\r\n\t"));)
 		*at = ' ';
@@ -102,14 +141,17 @@ static void parse(const struct source *source, const char *text, size_t length, 
 
 static void read_fields(struct source *source, trace_event_id_t type, struct source_fields *to)
 {
-	const struct type_line *line = line_of(source, source_type_name(source, type));
+	const char *fixed = system_fields(source, type);
+	const struct type_line *line = fixed ? NULL : line_of(source, source_type_name(source, type));
 	char text[PX_FIELDS_TEXT_MAX];
 	size_t length = 0;
 
-	if (line)
-		parse(source, line->text, strlen(line->text), to);
+	if (fixed)
+		parse(source, type, source->path, fixed, strlen(fixed), to);
+	else if (line)
+		parse(source, type, line->origin, line->text, strlen(line->text), to);
 	else if (txtrace_get_type_description(source->trace, type, text, sizeof(text), &length) == 0 && length > 0)
-		parse(source, text, length, to);
+		parse(source, type, source->path, text, length, to);
 }
 
 /* While a trace goes on, a type without a description may get one. */
@@ -118,20 +160,14 @@ const struct px_fields *payload_fields(struct source *source, trace_event_id_t t
 	bool may_come = source->is_live || source->is_followed;
 	struct source_fields *known;
 
-	if (!is_user_type(source, type))
+	if (!is_user_type(source, type) && !system_fields(source, type))
 		return NULL;
 	if (!source->type[type].fields)
 		source->type[type].fields = must(calloc(1, sizeof(*known)));
 	known = source->type[type].fields;
 	if (!known->is_final) {
 		read_fields(source, type, known);
-		known->is_final = known->fields || !may_come;
-		if (known->fields && !known->fields->top) {
-			message("%s: \"%s\" has no fields, and txtrace does not look for types in the program",
-				source_type_name(source, type), known->fields->reference);
-			px_fields_free(known->fields);
-			known->fields = NULL;
-		}
+		known->is_final = known->is_final || known->fields || !may_come;
 	}
 	return known->fields;
 }
@@ -152,19 +188,63 @@ static void take_type(struct source *source, trace_event_id_t type, void *argume
 	struct each *each = argument;
 
 	if (fields)
-		each->take(each->argument, source_type_name(source, type), fields);
+		each->take(each->argument, type, fields);
 }
 
 void payload_each_type(struct source *source, payload_take *take, void *argument)
 {
 	struct each each = {take, argument};
 
-	each_user_type(source, take_type, &each);
+	each_type(source, take_type, &each);
+	/* Event types of --type that are not there yet. */
+	for (const struct type_line *i = type_lines_given.first; i && (source->is_live || source->is_followed);
+	     i = i->next) {
+		struct source_fields later = {.fields = NULL};
+
+		parse(source, POSIX_TRACE_UNNAMED_USEREVENT, i->origin, i->text, strlen(i->text), &later);
+		if (later.fields)
+			take(argument, 0, later.fields);
+		px_fields_free(later.fields);
+		free(later.text);
+	}
+}
+
+static void list_field(void *argument, const char *path, const struct px_field_place *place)
+{
+	static const char prefix[] = "data.";
+	struct source_fields *known = argument;
+	size_t length = strlen(prefix) + strlen(path) + 1;
+	struct payload_field *field;
+
+	known->list = must(reallocarray(known->list, known->nr_listed + 1, sizeof(*known->list)));
+	field = &known->list[known->nr_listed++];
+	field->label = must(malloc(length));
+	snprintf(field->label, length, "%s%s", prefix, path);
+	field->path = field->label + strlen(prefix);
+	field->place = *place;
+}
+
+const struct payload_field *payload_list(struct source *source, trace_event_id_t type, size_t *nr)
+{
+	const struct px_fields *fields = payload_fields(source, type);
+	struct source_fields *known = fields ? source->type[type].fields : NULL;
+
+	*nr = 0;
+	if (!known)
+		return NULL;
+	if (!known->is_listed)
+		px_fields_list(fields, PAYLOAD_FIELDS_MAX, list_field, known);
+	known->is_listed = true;
+	*nr = known->nr_listed;
+	return known->list;
 }
 
 void payload_forget(struct source_type *type)
 {
 	if (type->fields) {
+		for (size_t i = 0; i < type->fields->nr_listed; i++)
+			free(type->fields->list[i].label);
+		free(type->fields->list);
 		px_fields_free(type->fields->fields);
 		free(type->fields->text);
 	}
@@ -183,20 +263,35 @@ const unsigned char *payload_bytes(const struct source *source, const struct eve
 	return bytes;
 }
 
+/* Say once for each type that its data are too short for it.  Truncated data are marked as such. */
+static void report_short(struct source *source, const struct event *event, const struct px_fields *fields)
+{
+	struct source_fields *known = source->type[event->type].fields;
+
+	if (known->is_short_reported || event->is_truncated || event->size >= fields->top->size)
+		return;
+	known->is_short_reported = true;
+	message("%s: an event %s has %zu bytes of data, and its description %u: the missing fields are not shown",
+		source->path, event->name, event->size, fields->top->size);
+}
+
 bool payload_is(struct source *source, const struct event *event)
 {
-	return !event->is_call && payload_fields(source, event->type);
+	const struct px_fields *fields = event->is_call ? NULL : payload_fields(source, event->type);
+
+	if (fields)
+		report_short(source, event, fields);
+	return fields != NULL;
 }
 
 /* Values. */
 
-/* Print the least digits that are read back as the same number. */
-static void put_real(struct text *text, const struct px_field_value *value, enum payload_style style)
+void payload_real(struct text *text, double real, unsigned int most, enum payload_style style)
 {
 	char digits[40];
 
-	if (!isfinite(value->real)) {
-		const char *name = isnan(value->real) ? "nan" : value->real < 0 ? "-inf" : "inf";
+	if (!isfinite(real)) {
+		const char *name = isnan(real) ? "nan" : real < 0 ? "-inf" : "inf";
 
 		if (style == PAYLOAD_JSON)
 			text_json(text, name);
@@ -204,10 +299,9 @@ static void put_real(struct text *text, const struct px_field_value *value, enum
 			text_string(text, name);
 		return;
 	}
-	for (unsigned int i = 1; i <= value->digits; i++) {
-		snprintf(digits, sizeof(digits), "%.*g", (int)i, value->real);
-		if (value->digits <= 9 ? (double)strtof(digits, NULL) == value->real :
-					 strtod(digits, NULL) == value->real)
+	for (unsigned int i = 1; i <= most; i++) {
+		snprintf(digits, sizeof(digits), "%.*g", (int)i, real);
+		if (most <= 9 ? (double)strtof(digits, NULL) == real : strtod(digits, NULL) == real)
 			break;
 	}
 	text_string(text, digits);
@@ -268,7 +362,7 @@ void payload_value(struct text *text, const struct px_field_value *value, enum p
 		else
 			text_string(text, value->name);
 	} else if (value->kind == PX_FIELD_FLOAT) {
-		put_real(text, value, style);
+		payload_real(text, value->real, value->digits, style);
 	} else if (value->kind == PX_FIELD_BOOL) {
 		text_string(text, value->number ? "true" : "false");
 	} else if (value->kind == PX_FIELD_POINTER) {
@@ -334,7 +428,7 @@ void payload_print(struct text *text, struct source *source, const struct event 
 		text_string(text, " bytes are missing)");
 	} else {
 		text_char(text, '+');
-		text_bytes(text, data + bytes, event->size - bytes);
+		text_words(text, data + bytes, event->size - bytes);
 	}
 }
 
@@ -368,4 +462,11 @@ bool payload_get(struct source *source, const struct event *event, const char *p
 
 	return fields && px_fields_find(fields, path, &place) &&
 	       px_fields_get(fields, &place, payload_bytes(source, event), event->size, value);
+}
+
+bool payload_value_at(struct source *source, const struct event *event, const struct payload_field *field,
+		      struct px_field_value *value)
+{
+	return px_fields_get(payload_fields(source, event->type), &field->place, payload_bytes(source, event),
+			     event->size, value);
 }

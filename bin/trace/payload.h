@@ -22,13 +22,36 @@ void payload_begin(struct source *source);
 /* Report the event types of --type that no source has. */
 void payload_report_unused(void);
 
-typedef void payload_take(void *argument, const char *event, const struct px_fields *fields);
+typedef void payload_take(void *argument, trace_event_id_t type, const struct px_fields *fields);
 
-/* Call take() for each described type of user events. */
+/*
+ * Call take() for each described type, also for the system events with fields.  While a trace goes on, the types of --type
+ * that may come later are among them, as type 0.
+ */
 void payload_each_type(struct source *source, payload_take *take, void *argument);
 
 /* Return the fields of a type, or NULL if it has no description or only names a type of the program. */
 const struct px_fields *payload_fields(struct source *source, trace_event_id_t type);
+
+/* A single value in the data of a type. */
+struct payload_field {
+	char *label; /* "data.load", "data.at[1].x", as in filters and columns */
+	const char *path; /* in it: "load", "at[1].x" */
+	struct px_field_place place; /* place.field has the kind, the size, and the names of an enum */
+};
+
+#define PAYLOAD_FIELDS_MAX 1024
+
+/*
+ * Return the values of a type, in the order of the description; *nr is 0 if it has none.  The list leaves out the elements
+ * of an array that takes the rest of the data, and the values after the first PAYLOAD_FIELDS_MAX.  It is valid as long as
+ * the source.
+ */
+const struct payload_field *payload_list(struct source *source, trace_event_id_t type, size_t *nr);
+
+/* Get the value of a field of this event.  Return false if the data do not have it whole; a cut text is there. */
+bool payload_value_at(struct source *source, const struct event *event, const struct payload_field *field,
+		      struct px_field_value *value);
 
 /* Return the description of a type on one line, or "" if it has none.  The text is valid as long as the source. */
 const char *payload_description(struct source *source, trace_event_id_t type);
@@ -62,6 +85,9 @@ enum payload_style { PAYLOAD_TEXT, PAYLOAD_CSV, PAYLOAD_JSON };
 
 /* Print one value: in CSV a text has no quotes of its own, and in JSON addresses and names are strings. */
 void payload_value(struct text *text, const struct px_field_value *value, enum payload_style style);
+
+/* Print a number with the least digits that are read back as the same number; `most` are enough. */
+void payload_real(struct text *text, double real, unsigned int most, enum payload_style style);
 
 /* Release what payload_fields() keeps in a type. */
 void payload_forget(struct source_type *type);

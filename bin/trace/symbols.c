@@ -140,6 +140,19 @@ struct symbols *symbols_of_process(pid_t pid)
 	return NULL;
 }
 
+struct symbols *symbols_of_file(const char *path)
+{
+	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
+	struct module module = {.build_id = "-"}, *added = add_module(symbols, &module, path);
+	struct elffile elf;
+
+	if (elffile_open(&elf, path)) {
+		elffile_build_id(&elf, added->build_id, sizeof(added->build_id));
+		elffile_close(&elf);
+	}
+	return symbols;
+}
+
 void symbols_free(struct symbols *symbols)
 {
 	if (!symbols)
@@ -331,4 +344,46 @@ const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t add
 	}
 	*nr = frames->nr;
 	return frames->frame;
+}
+
+/* Types. */
+
+bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_FIELDS_TEXT_MAX + 1],
+		  char why[SYMBOLS_WHY_BYTES])
+{
+	enum dwarf_type_result result = DWARF_TYPE_ABSENT;
+	const char *first = NULL, *reason = NULL;
+	bool is_declared = false, program_has_types = false;
+	unsigned int nr = 0;
+
+	for (size_t i = 0; i < symbols->nr && result != DWARF_TYPE_FOUND && result != DWARF_TYPE_UNFIT; i++) {
+		struct module *module = &symbols->module[i];
+		struct debuginfo_module *info = *module->path != '[' ? info_of(symbols, module) : NULL;
+		bool has_types = false;
+
+		if (info)
+			result = debuginfo_type(info, reference, text, &reason, &has_types);
+		is_declared |= result == DWARF_TYPE_INCOMPLETE;
+		nr += has_types;
+		if (i == 0) {
+			first = module->path;
+			program_has_types = has_types;
+		}
+	}
+	if (result == DWARF_TYPE_FOUND)
+		return true;
+	if (!HAVE_SYMBOLS)
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: this txtrace cannot read debugging information (it has no libdw)");
+	else if (result == DWARF_TYPE_UNFIT)
+		snprintf(why, SYMBOLS_WHY_BYTES, "%s", reason);
+	else if (is_declared)
+		snprintf(why, SYMBOLS_WHY_BYTES, "is incomplete: the program only declares it");
+	else if (symbols->nr == 0)
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: the log does not list the files of the program");
+	else if (!program_has_types)
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: %s has no debugging information here (compile with -g)", first);
+	else
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not in the debugging information of %s%s",
+			 first, nr > 1 ? " or of its shared objects" : "");
+	return false;
 }

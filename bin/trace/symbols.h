@@ -13,6 +13,10 @@
 #include <sys/types.h>
 #include <trace.h>
 
+#include "../lib/fields/fields.h"
+
+#define SYMBOLS_WHY_BYTES 512
+
 struct symbols;
 
 /* Read the modules that a log lists.  Never return NULL. */
@@ -23,6 +27,9 @@ struct symbols *symbols_of_log(trace_id_t trace);
  * mappings.
  */
 struct symbols *symbols_of_process(pid_t pid);
+
+/* Use the file of a program that does not run.  It has no addresses: only symbols_type() is of use.  Never return NULL. */
+struct symbols *symbols_of_file(const char *path);
 void symbols_free(struct symbols *symbols);
 
 /*
@@ -53,5 +60,12 @@ const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t add
  * known.
  */
 const char *symbols_data(struct symbols *symbols, uint64_t address);
+
+/*
+ * Describe a type of the program (dwarf_type.h), from the debugging information of the program, or of one of its shared
+ * objects.  Return false if this fails; `why` is then a sentence for people without the name of the type.
+ */
+bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_FIELDS_TEXT_MAX + 1],
+		  char why[SYMBOLS_WHY_BYTES]);
 
 #endif

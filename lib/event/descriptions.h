@@ -21,7 +21,7 @@
 #include "event/eventset.h"
 #include "fields/fields.h"
 
-#define PX_DESCRIPTIONS_BYTES 65536 /* of all texts together */
+#define PX_DESCRIPTIONS_BYTES 32768 /* of all texts together */
 
 /* Memory filled with zeros is an empty table. */
 struct px_descriptions {

@@ -12,7 +12,7 @@
  *	declaration	type declarator { , declarator }  |  pad NUMBER  |  definition
  *	declarator	{ * } NAME { [ NUMBER ] }  |  { * } NAME [ ]  |  [ NAME ] : WIDTH
  *	type		number  |  bool  |  char  |  struct-or-union  |  enum
- *	number		short form	u8 u16 u32 u64  i8 i16 i32 i64  f32 f64  ptr
+ *	number		short form	u8 u16 u32 u64  i8 i16 i32 i64  f32 f64  ptr  long_double
  *			C form		the integer and floating types of C, the types of <stdint.h>, size_t, ssize_t,
  *					ptrdiff_t; "type *" is an address
  *	struct-or-union	( struct | union ) [ TAG ] [ { declarations } ]

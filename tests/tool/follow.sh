@@ -38,15 +38,15 @@ golden_file follow-all "$scratch/part"
 [ "$(wc -l <"$scratch/out")" -eq 1003 ] || complain "follow prints $(wc -l <"$scratch/out") lines"
 [ ! -s "$scratch/err" ] || complain "follow says: $(cat "$scratch/err")"
 
-begin 100 -f 'tock and i32>=50' --format csv --columns event,data
+begin 100 -f 'tock and data.n>=50' --type 'tock=i32 n' --format csv --columns event,data.n
 [ "$(grep -c '^tock,"*[5-9][0-9]' "$scratch/out")" -eq 25 ] || complain "follow -f prints $(cat "$scratch/out")"
 [ "$(wc -l <"$scratch/out")" -eq 26 ] || complain 'follow -f prints more'
 
-begin 10 --format json
+begin 10 --format json --type 'tick=i32 n' --type 'tock=i32 n'
 if has_program python3 'follow --format json is JSON'; then
 	python3 -c 'import json, sys
 events = json.load(open(sys.argv[1]))
-assert [event["data"] for event in events if event["event"] in ("tick", "tock")] == [str(i) for i in range(10)]' \
+assert [event["data"] for event in events if event["event"] in ("tick", "tock")] == [{"n": i} for i in range(10)]' \
 		"$scratch/out" || complain 'follow --format json is no JSON'
 fi
 

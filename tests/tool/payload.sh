@@ -96,7 +96,7 @@ mkdir "$scratch/beside"
 cp "$log" "$scratch/beside/log"
 cp "$scratch/types" "$scratch/beside/.txtrace-types"
 has 'a=67305985 b=[5 6 7 8 9]' print --columns data -f plain "$scratch/beside/log"
-has 'a=513 +03040506070809' print --columns data -f plain '--type=plain=u16 a' "$scratch/beside/log"
+has 'a=513 +03040506 070809' print --columns data -f plain '--type=plain=u16 a' "$scratch/beside/log"
 # User events of ThreadX, from machines of both byte orders.
 for order in little big; do
 	printf '%s\n' "${order#little}" 'object 1 0x1000 5 main' 'event 0x1000 5000 10 0x01020304 0xfffffffe 0x3f800000 7' |
@@ -141,8 +141,48 @@ cp "$log" "$scratch/packed.trx"
 "$tool" pack "$scratch/packed.trx" >/dev/null 2>&1 || complain 'pack fails'
 has 'level=7 code=513 text="hello"' print --columns data -f note "$scratch/packed.trx"
 
+# Exports have typed fields.
 if "$tool" export --to chrome -o "$scratch/chrome.json" "$log" 2>/dev/null; then
 	nr_checks=$((nr_checks + 1))
-	grep -q 'level=7 code=513' "$scratch/chrome.json" || complain 'export --to chrome has no fields'
+	grep -qF '"data.id":3,"data.load":1,"data.part":0.42857143,"data.state":"BUSY"' "$scratch/chrome.json" ||
+		complain 'export --to chrome has no fields'
+	grep -qF '"data.urgent":true,"data.kind":"d","data.name":"customer-3"' "$scratch/chrome.json" ||
+		complain 'export --to chrome has no texts'
+	grep -qF '"args":{"hex":"010203040506070809"' "$scratch/chrome.json" ||
+		complain 'export --to chrome does not show data without a description as hex digits'
+fi
+if has_program babeltrace2 'CTF' && "$tool" export --to ctf -o "$scratch/ctf" "$log" 2>"$scratch/err"; then
+	nr_checks=$((nr_checks + 1))
+	babeltrace2 "$scratch/ctf" >"$scratch/ctf.txt"
+	grep -q 'order: .* id = 3, load = 1, part = 0.428571, state = ( "BUSY" : container = 3 ), at = \[ \[0\] = { x = -3, y = 0 }.*low = 3, high = 111, change = -97, urgent = ( "true" : container = 1 ), kind = "d", name = "customer-3", key = 18446744073709551612, where = 0x1003' \
+		"$scratch/ctf.txt" || complain 'export --to ctf has no typed fields'
+	grep -q 'note: .* level = 7, code = 513, text = "hello"' "$scratch/ctf.txt" || complain 'export --to ctf has no open text'
+fi
+if PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/tool python3 -c 'import browser, sys; sys.exit(not browser.find_browser())' 2>/dev/null; then
+	nr_checks=$((nr_checks + 1))
+	"$tool" export --to html -o "$scratch/page.html" "$log" 2>/dev/null || complain 'export --to html fails'
+	"$tool" print --format jsonl --columns number,data.id,data.load,data.part,data.state,data.name,'data.at[1].y',data.urgent,data.change,data.high,data.where,data.key,data.text \
+		"$log" >"$scratch/fields.jsonl"
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/tool python3 - "$scratch" <<'END' || complain 'the page has other fields'
+import browser, json, sys
+
+scratch = sys.argv[1]
+expected = {event.pop("number"): event for event in map(json.loads, open(scratch + "/fields.jsonl"))}
+view = browser.Browser()
+view.open(scratch + "/page.html")
+view.wait("!!window.txtrace && !!txtrace.page")
+shown = view.run("Array.from({length: txtrace.trace.n}, (_, i) => [txtrace.trace.number[i], Object.fromEntries("
+                 "(describedFields(txtrace.trace, i) ?? []).map(({label, text, plain, value}) => [label, [text, plain ?? '']]))])")
+assert len(shown) == len(expected), (len(shown), len(expected))
+for number, fields in shown:
+    for name, value in expected[number].items():
+        text, plain = fields.get(name.removeprefix("data."), (None, None))
+        same = text is None if value is None else plain == value if isinstance(value, str) and name not in ("data.where",) else \
+            json.loads(text) == value if not isinstance(value, str) else text == value
+        assert same, (number, name, value, text, plain)
+view.close()
+END
+else
+	echo 'without the page: there is no Chromium'
 fi
 finish

@@ -392,7 +392,7 @@ class Details {
 	}
 	data(i) {
 		const {trace} = this;
-		const words = trace.callFields(i) ?? trace.words(i);
+		const words = trace.callFields(i) ?? trace.words(i) ?? describedFields(trace, i);
 		const size = trace.size[i];
 		const parts = [make('h3', '', `Data, ${count(size, 'byte')}`)];
 
@@ -400,14 +400,12 @@ class Details {
 			parts.push(make('p', 'plain', trace.plainData(i)));
 		else if (words && words.length > 0)
 			parts.push(this.words(words));
-		else if (trace.isText(i) || size === 4 || size === 8)
-			parts.push(make('p', 'plain', trace.plainData(i)));
 		if (size > 0)
 			parts.push(this.dump(i));
 		if (trace.isCut(i))
 			parts.push(make('p', 'note', 'The data was truncated when it was recorded.'));
-		if (size > KEPT_BYTES)
-			parts.push(make('p', 'note', `The page has the first ${KEPT_BYTES} bytes; txtrace print has all.`));
+		if (size > trace.keptSize(i))
+			parts.push(make('p', 'note', `The page has the first ${trace.keptSize(i)} bytes; txtrace print has all.`));
 		return parts;
 	}
 	words(words) {

@@ -18,7 +18,7 @@ const TEXT_FIELDS = ['event', 'thread', 'object', 'data'];
 const NUMBER_FIELDS = ['type', 'context', 'pid', 'cpu', 'priority', 'size', 'address', 'number'];
 const TEST = new RegExp(`^(${[...TEXT_FIELDS, 'time', ...NUMBER_FIELDS].join('|')}|[ui](?:8|16|32|64)(?:\\[\\d+\\])?)` +
 	'\\s*(!=|<=|>=|==|<|>|=|:)\\s*');
-const CALL_TEST = /^data\.([A-Za-z0-9_]+)\s*(!=|<=|>=|==|<|>|=|:)\s*/;
+const CALL_TEST = /^data\.([A-Za-z0-9_.[\]]+)\s*(!=|<=|>=|==|<|>|=|:|~)\s*/;
 
 function globToRegExp(glob, flags = 's') {
 	const text = glob.replace(/[.+^${}()|\\]/g, '\\$&').replace(/\*/g, '.*').replace(/\?/g, '.')
@@ -109,7 +109,7 @@ class Query {
 
 		if (ofCall) {
 			this.skip(ofCall[0].length);
-			return this.callTest(ofCall[1], ofCall[2] === ':' || ofCall[2] === '==' ? '=' : ofCall[2], this.takeValue());
+			return this.callTest(ofCall[1], [':', '==', '~'].includes(ofCall[2]) ? '=' : ofCall[2], this.takeValue());
 		}
 		if (!found)
 			return this.wordTest(this.takeValue());
@@ -160,6 +160,33 @@ class Query {
 	}
 	/* An event without this field does not match, not even with "!=". */
 	callTest(name, operator, value) {
+		const isDescribed = Object.values(this.trace.facts.fields).some(([, fields]) => fields.some(([path]) => path === name));
+		const ofCall = this.callFieldTest(name, operator, value, isDescribed);
+
+		if (!isDescribed)
+			return ofCall;
+		const ofPayload = this.payloadTest(name, operator, value);
+
+		return i => this.trace.isDescribed(i) ? ofPayload(i) : ofCall(i);
+	}
+	/* A text is compared as text, and a number as a number or by its name. */
+	payloadTest(name, operator, value) {
+		const number = value.trim() === '' ? NaN : /^-?\d+$/.test(value) ? BigInt(value) : Number(value);
+		const isNumber = typeof number === 'bigint' || !Number.isNaN(number);
+		const pattern = globToRegExp(value);
+		const compare = {'=': (a, b) => a == b, '!=': (a, b) => a != b}[operator] ?? COMPARE[operator];
+
+		return i => {
+			const found = describedFields(this.trace, i).find(({label}) => label === name);
+
+			if (!found)
+				return false;
+			if (found.value !== undefined && isNumber)
+				return compare(found.value, number);
+			return (operator === '=' || operator === '!=') && pattern.test(found.plain) === (operator === '=');
+		};
+	}
+	callFieldTest(name, operator, value, isDescribed) {
 		const {trace} = this;
 		const field = i => (trace.callFields(i) ?? []).find(({label}) => label === name);
 		let number = null;
@@ -168,8 +195,11 @@ class Query {
 			number = value === '' ? null : value.startsWith('-') ? -BigInt(value.slice(1)) :
 				BigInt(/^0[0-7]+$/.test(value) ? `0o${value.slice(1)}` : value);
 		} catch {
-			if (operator !== '=' && operator !== '!=')
+			if (operator !== '=' && operator !== '!=') {
+				if (isDescribed)
+					return () => false;
 				throw new QueryError('a number is missing');
+			}
 		}
 		if (number !== null)
 			return i => {

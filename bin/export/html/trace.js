@@ -28,8 +28,8 @@
  *	site		index in facts.sites: [type, address, object, phase]; the first site of a type also has name,
  *			labels, and fields of the call; object and phase are those of a call in a log
  *	CPU
- *	size		size of the data << 2 | is text << 1 | was truncated when it was recorded
- *	data		the first 64 bytes, in groups of eight: a bit mask of the bytes that differ from the last
+ *	size		size of the data << 2 | has fields (fields.js) << 1 | was truncated when it was recorded
+ *	data		the first 64 bytes, or 256 of data with fields, in groups of eight: a bit mask of the bytes that differ from the last
  *			event with this site, then these bytes
  *
  * The record of a span holds
@@ -45,7 +45,7 @@
  */
 
 const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4};
-const KEPT_BYTES = 64;
+const KEPT_BYTES = 64, KEPT_DESCRIBED_BYTES = 256;
 const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 /* Phases of a call, the sizes of the words of a layout, and those of kinds of fields: see lib/event/calls.h. */
 const NO_CALL = -1, WHOLE = 0, BEGINS = 1;
@@ -214,7 +214,7 @@ class Trace {
 	async read(progress) {
 		const blocks = [...document.querySelectorAll('script.events')];
 		const spans = [...document.querySelectorAll('script.spans')];
-		const last = {time: 0, number: 0, data: this.facts.sites.map(() => new Uint8Array(KEPT_BYTES))};
+		const last = {time: 0, number: 0, data: this.facts.sites.map(() => new Uint8Array(KEPT_DESCRIBED_BYTES))};
 
 		for (const [i, block] of blocks.entries()) {
 			this.readEvents(new Reader(block), last);
@@ -430,12 +430,12 @@ class Trace {
 		return this.facts.origins[this.origin[i]][3];
 	}
 	keptSize(i) {
-		return Math.min(this.size[i], KEPT_BYTES);
+		return Math.min(this.size[i], this.isDescribed(i) ? KEPT_DESCRIBED_BYTES : KEPT_BYTES);
 	}
 	isCut(i) {
 		return (this.flags[i] & 1) !== 0;
 	}
-	isText(i) {
+	isDescribed(i) {
 		return (this.flags[i] & 2) !== 0;
 	}
 	data(i) {
@@ -578,18 +578,9 @@ class Trace {
 		if (words)
 			return words.map(({label, word, object}) =>
 				`${label}=${object ? object.name : word >= 65536 ? `0x${word.toString(16)}` : word}`).join(' ');
-		if (this.isText(i))
-			return `"${this.textOf(i)}"`;
-		if (this.size[i] === 4 || this.size[i] === 8)
-			return String(this.value(i, this.size[i], 0, true));
+		if (this.isDescribed(i))
+			return describedFields(this, i).map(({label, text}) => `${label}=${text}`).join(' ');
 		return this.bytesText(i);
-	}
-	textOf(i) {
-		const bytes = this.data(i);
-		const end = bytes.length > 0 && bytes.at(-1) === 0 ? -1 : bytes.length;
-
-		return String.fromCharCode(...bytes.slice(0, end)).replace(/[^ -~]/g, ' ') +
-			(this.size[i] > KEPT_BYTES ? '…' : '');
 	}
 	bytesText(i) {
 		const bytes = this.data(i), size = Math.min(bytes.length, 32);
