@@ -187,6 +187,24 @@ static void trace_queue(enum event event, uint32_t queue, uint32_t depth, uint32
 	posix_trace_event(events[event].id, &data, sizeof(data));
 }
 
+/*
+ * Say which fields the data have, for txtrace.  The name in struct file_data takes the rest of the data, so these events
+ * have a description.  The others have a type, whose fields txtrace finds if you compile this file with -g.
+ */
+static void describe_events(void)
+{
+	static const enum event of_files[] = {FILE_OPEN, FILE_FAILED, DIGEST_BEGIN, DIGEST_END};
+	static const enum event of_queues[] = {QUEUE_PUT, QUEUE_FULL, QUEUE_GET, QUEUE_EMPTY};
+
+	for (size_t i = 0; i < sizeof(of_files) / sizeof(of_files[0]); i++)
+		check(txtrace_describe_type(events[of_files[i]].id,
+					    "uint64_t size, digest; uint32_t file, error; char name[];"),
+		      "txtrace_describe_type");
+	for (size_t i = 0; i < sizeof(of_queues) / sizeof(of_queues[0]); i++)
+		check(TXTRACE_TYPE(events[of_queues[i]].id, struct queue_data), "TXTRACE_TYPE");
+	check(TXTRACE_TYPE(events[FILE_READ].id, struct read_data), "TXTRACE_TYPE");
+}
+
 /* Queues. */
 
 struct item {
@@ -767,6 +785,7 @@ static void create_trace(void)
 
 	for (int i = 0; i < NR_EVENTS; i++)
 		check(posix_trace_eventid_open(events[i].name, &events[i].id), events[i].name);
+	describe_events();
 	check(posix_trace_attr_init(&attr), "posix_trace_attr_init");
 	check(posix_trace_attr_setname(&attr, "pipeline"), "posix_trace_attr_setname");
 	check(posix_trace_attr_setstreamfullpolicy(&attr, options.policy),

@@ -67,6 +67,38 @@ build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
 build afl-clang-fast '' "$work/aflfuzz"
 
 third=$((FUZZ_SECONDS / 3))
+
+# make_dwarf_seeds: small files with debugging information of both compilers
+make_dwarf_seeds()
+{
+	mkdir -p "$work/dwarf-seeds" "$work/dwarf-corpus"
+	for version in 4 5; do
+		for compiler in "$cc" clang "$cc -fdebug-types-section"; do
+			# shellcheck disable=SC2086  # a command with options
+			$compiler -g -gdwarf-$version -nostdlib -shared -fPIC -Wl,-z,noseparate-code \
+				"$srcdir/tests/fuzz/dwarf_seed.c" \
+				-o "$work/dwarf-seeds/$(printf %s "$compiler" | tr -c 'a-z\n' _)-$version" ||
+				fail "$compiler: no seed with debugging information"
+		done
+	done
+}
+
+if echo '#include <elfutils/libdw.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
+	echo "fuzz: debugging information, libFuzzer, $third seconds"
+	make_dwarf_seeds
+	# shellcheck disable=SC2086  # options
+	clang -std=gnu11 -D_GNU_SOURCE -DHAVE_SYMBOLS=1 -DPACKAGE_NAME='"fuzz"' -g -O1 -DFUZZ_WITH_LIBFUZZER \
+		-fsanitize=fuzzer,$sanitizers -I"$srcdir/include" -I"$srcdir/lib" -I"$srcdir/bin" \
+		"$srcdir"/lib/fields/*.c "$srcdir"/bin/trace/dwarf_*.c "$srcdir"/bin/base/*.c \
+		"$srcdir/tests/fuzz/dwarf.c" -ldw -lelf -o "$work/dwarf" || fail 'clang: no target for debugging information'
+	UBSAN_OPTIONS=print_stacktrace=1 "$work/dwarf" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
+		-max_len=30000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
+		"$work/dwarf-corpus" "$work/dwarf-seeds" >"$work/dwarf.log" 2>&1
+	grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/dwarf.log"
+else
+	echo 'fuzz: SKIP debugging information: libdw is missing'
+fi
+
 echo "fuzz: descriptions, libFuzzer, $third seconds"
 # shellcheck disable=SC2086  # options
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/lib" \
