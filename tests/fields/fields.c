@@ -483,6 +483,35 @@ START_TEST(fields_any_text_and_any_data_end)
 }
 END_TEST
 
+static void note_path(void *argument, const char *path, const struct px_field_place *place)
+{
+	char *paths = argument;
+
+	ck_assert_ptr_nonnull(place->field);
+	ck_assert_uint_lt(strlen(paths) + strlen(path) + 2, 500);
+	strcat(strcat(paths, path), " ");
+}
+
+START_TEST(list_has_each_value_once_and_ends_at_its_limit)
+{
+	static const char text[] = "u32 id; struct { i16 x; struct { u8 a; } in; } at[2]; char name[8]; union { u8 u; i8 i; };"
+				   "f32 grid[2][2]; u16 rest[]";
+	const struct px_fields_model model = px_fields_native();
+	struct px_fields_error error;
+	struct px_fields *fields;
+	char paths[500] = "";
+
+	ck_assert_int_eq(px_fields_parse(text, strlen(text), &model, &fields, &error), 0);
+	px_fields_list(fields, 100, note_path, paths);
+	ck_assert_str_eq(paths, "id at[0].x at[0].in.a at[1].x at[1].in.a name u i "
+				"grid[0][0] grid[0][1] grid[1][0] grid[1][1] ");
+	paths[0] = '\0';
+	px_fields_list(fields, 3, note_path, paths);
+	ck_assert_str_eq(paths, "id at[0].x at[0].in.a ");
+	px_fields_free(fields);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fields");
@@ -503,6 +532,7 @@ int main(void)
 			    (int)(sizeof(mistakes) / sizeof(mistakes[0])));
 	tcase_add_test(wrong, fields_hostile_description_is_bounded);
 	tcase_add_test(wrong, fields_any_text_and_any_data_end);
+	tcase_add_test(wrong, list_has_each_value_once_and_ends_at_its_limit);
 	suite_add_tcase(suite, wrong);
 	return run_suite(suite);
 }
