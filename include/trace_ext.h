@@ -511,6 +511,13 @@ int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
 int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t *__length);
 
 /*
+ * Get the modules of a process in the same format: of a running process, or of one that has ended while a stream traced
+ * it, as long as this stream exists.  The stream belongs to a process of the same user with the same TXTRACE_DIR.  Store
+ * as many whole lines as fit, and their length in *length.  ESRCH: the modules of this process are not known.
+ */
+int txtrace_get_process_modules(pid_t __pid, char *__buffer, size_t __size, size_t *__length);
+
+/*
  * Logs of controllers that were killed, or ended without exit().  Until the machine is restarted, the events that such
  * a controller had not written to its log yet are still in shared memory.  Any process of the same user with the same
  * TXTRACE_DIR can complete the log from there.  posix_trace_open() does so for the log that it opens, and

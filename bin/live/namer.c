@@ -21,6 +21,7 @@
 struct process {
 	pid_t pid;
 	unsigned int nr_reads;
+	bool is_final;		 /* the modules were read after the end */
 	struct symbols *symbols; /* NULL if the modules were never read */
 	dev_t device;		 /* the program whose modules were read */
 	ino_t inode;
@@ -66,17 +67,24 @@ static bool find_program(pid_t pid, struct stat *program)
 	return stat(path, program) == 0;
 }
 
-/* Read the modules again. If the process has ended, keep the modules that were read last. */
+/*
+ * Read the modules again.  A process that has ended may have stored them.  If it has not, keep the modules that were
+ * read last.
+ */
 static bool inspect_again(struct process *process)
 {
 	struct symbols *symbols;
 	struct stat program;
+	bool has_ended = !find_program(process->pid, &program);
 
-	if (process->nr_reads == READS_MAX)
+	if (process->nr_reads == READS_MAX || process->is_final)
 		return false;
 	process->nr_reads++;
-	if (!find_program(process->pid, &program))
-		return false;
+	process->is_final = has_ended;
+	if (has_ended) {
+		program.st_dev = process->device;
+		program.st_ino = process->inode;
+	}
 	symbols = symbols_of_process(process->pid);
 	if (!symbols)
 		return false;

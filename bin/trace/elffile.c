@@ -144,7 +144,6 @@ bool elffile_open(struct elffile *file, const char *path)
 	file->order = header.e_ident[EI_DATA];
 	file->machine = header.e_machine;
 	file->is_program = header.e_type == ET_EXEC || header.e_type == ET_DYN;
-	file->is_fixed = header.e_type == ET_EXEC;
 	file->interpreter = read_interpreter(file->elf);
 	read_dynamic(file);
 	read_symbols(file);

@@ -13,7 +13,6 @@ struct elffile {
 	unsigned char elf_class, order;
 	unsigned int machine;
 	bool is_program;	 /* false for a relocatable file or a core file */
-	bool is_fixed;		 /* the loader uses the addresses in the file */
 	const char *interpreter; /* path of the loader, or NULL if the file is static */
 
 	/*

@@ -2,7 +2,6 @@
 #include "trace/symbols.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,8 @@
 #include "trace/debuginfo.h"
 #include "trace/demangle.h"
 #include "trace/elffile.h"
+
+#define MODULES_BYTES (1 << 20)
 
 struct module {
 	uint64_t base, begin, end;
@@ -68,76 +69,42 @@ static void read_line(struct symbols *symbols, const char *line)
 		add_module(symbols, &module, line + path);
 }
 
-struct symbols *symbols_of_log(trace_id_t trace)
+/* text: the lines of all modules; this function changes it. */
+static struct symbols *read_lines(char *text)
 {
 	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
+
+	for (char *line; (line = strsep(&text, "\n"));)
+		read_line(symbols, line);
+	return symbols;
+}
+
+struct symbols *symbols_of_log(trace_id_t trace)
+{
+	struct symbols *symbols;
 	size_t length = 0;
-	char *text, *rest;
+	char *text;
 
 	txtrace_get_modules(trace, NULL, 0, &length);
-	text = rest = must(calloc(length + 1, 1));
+	text = must(calloc(length + 1, 1));
 	txtrace_get_modules(trace, text, length, &length);
-	for (char *line; (line = strsep(&rest, "\n"));)
-		read_line(symbols, line);
+	symbols = read_lines(text);
 	free(text);
 	return symbols;
 }
 
-/* If a program is not relocated, its base is 0. */
-static void read_file(struct module *module)
-{
-	struct elffile elf;
-
-	module->base = module->begin;
-	if (!elffile_open(&elf, module->path))
-		return;
-	if (elf.is_fixed)
-		module->base = 0;
-	elffile_build_id(&elf, module->build_id, sizeof(module->build_id));
-	elffile_close(&elf);
-}
-
-/*
- * A file has several mappings.  The mapping of the file's zeroed data comes after the others and has no name.  All
- * these mappings are one module.
- */
-static void read_mapping(struct symbols *symbols, const char *line)
-{
-	struct module *last = symbols->nr > 0 ? &symbols->module[symbols->nr - 1] : NULL;
-	struct module module = {.build_id = "-"};
-	const char *path = strchr(line, '/');
-	unsigned long long offset;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %llx", &module.begin, &module.end, &offset) !=
-	    3)
-		return;
-	if (last && ((path && strcmp(path, last->path) == 0) ||
-		     (!path && !strchr(line, '[') && module.begin == last->end)))
-		last->end = module.end;
-	else if (path && offset == 0)
-		read_file(add_module(symbols, &module, path));
-}
-
 struct symbols *symbols_of_process(pid_t pid)
 {
-	char path[64], line[PATH_MAX + 256];
-	struct symbols *symbols;
-	FILE *maps;
+	char *text = must(malloc(MODULES_BYTES + 1));
+	struct symbols *symbols = NULL;
+	size_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	if (!maps)
-		return NULL;
-	symbols = must(calloc(1, sizeof(*symbols)));
-	while (fgets(line, sizeof(line), maps)) {
-		line[strcspn(line, "\n")] = '\0';
-		read_mapping(symbols, line);
+	if (txtrace_get_process_modules(pid, text, MODULES_BYTES, &length) == 0) {
+		text[length] = '\0';
+		symbols = read_lines(text);
 	}
-	fclose(maps);
-	if (symbols->nr > 0)
-		return symbols;
-	symbols_free(symbols);
-	return NULL;
+	free(text);
+	return symbols;
 }
 
 struct symbols *symbols_of_file(const char *path)

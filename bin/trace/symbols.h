@@ -23,8 +23,8 @@ struct symbols;
 struct symbols *symbols_of_log(trace_id_t trace);
 
 /*
- * Read the modules of a running process.  Return NULL if the process has ended, or if the tool may not read its
- * mappings.
+ * Read the modules of a process.  It may have ended, if a stream that still exists traced it.  Return NULL if the
+ * modules are not known.
  */
 struct symbols *symbols_of_process(pid_t pid);
 

@@ -10,6 +10,7 @@
 #include "log/archive.h"
 #include "log/copy.h"
 #include "log/format.h"
+#include "registry/maps_file.h"
 #include "trace/process.h"
 
 /* Skip free registry slots. */
@@ -186,6 +187,23 @@ PX_EXPORT int txtrace_get_modules(trace_id_t trid, char *buffer, size_t size, si
 	px_handle_unlock(trid);
 	errno = saved_errno;
 	return *length > size ? ENOSPC : 0;
+}
+
+PX_EXPORT int txtrace_get_process_modules(pid_t pid, char *buffer, size_t size, size_t *length)
+{
+	size_t got;
+	int state;
+
+	if (pid <= 0 || !buffer || !length)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	px_process_init();
+	got = px_maps_file_list((uint32_t)pid, buffer, size);
+	pthread_setcancelstate(state, &state);
+	if (got == 0)
+		return ESRCH;
+	*length = got;
+	return 0;
 }
 
 PX_EXPORT int txtrace_set_tick(trace_id_t trid, double tick_ns)

@@ -40,7 +40,7 @@ struct module {
 };
 
 struct list {
-	int fd; /* descriptor of /proc/<pid>/maps */
+	int fd; /* descriptor of a file like /proc/<pid>/maps */
 	size_t got, used;
 	char bytes[4096];
 	char line[LINE_BYTES], entry[LINE_BYTES + 4 * 16 + 2 * BUILD_ID_BYTES_MAX];
@@ -195,30 +195,41 @@ static bool add_line(struct list *list)
 	return true;
 }
 
-size_t px_modules_remote_list(uint32_t pid, char *text, size_t size)
+size_t px_modules_list_of_maps(int maps_fd, char *text, size_t size)
 {
 	int saved_errno = errno;
 	struct list *list = calloc(1, sizeof(*list));
 	size_t length = 0;
-	char path[48];
+	bool fits = true;
 
-	if (!list)
-		return 0;
-	list->text = text;
-	list->size = size;
-	snprintf(path, sizeof(path), "/proc/%u/maps", (unsigned int)pid);
-	list->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (list->fd >= 0) {
-		bool fits = true;
-
+	if (list) {
+		list->text = text;
+		list->size = size;
+		list->fd = maps_fd;
 		while (fits && next_line(list))
 			fits = add_line(list);
 		if (fits)
 			finish(list);
-		close(list->fd);
 		length = list->length;
+		free(list);
 	}
-	free(list);
+	errno = saved_errno;
+	return length;
+}
+
+size_t px_modules_remote_list(uint32_t pid, char *text, size_t size)
+{
+	int saved_errno = errno;
+	size_t length = 0;
+	char path[48];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", (unsigned int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		length = px_modules_list_of_maps(fd, text, size);
+		close(fd);
+	}
 	errno = saved_errno;
 	return length;
 }

@@ -15,4 +15,10 @@
  */
 size_t px_modules_remote_list(uint32_t pid, char *text, size_t size);
 
+/*
+ * Do the same for a process of which an open file has the mappings, as lines of /proc/<pid>/maps.  Read from the offset
+ * of the file.
+ */
+size_t px_modules_list_of_maps(int maps_fd, char *text, size_t size);
+
 #endif

@@ -32,6 +32,13 @@ static bool is_private(const struct stat *status)
 	return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
+bool px_shm_is_private(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && is_private(&status);
+}
+
 int px_shm_init(void)
 {
 	const char *asked = secure_getenv("TXTRACE_DIR");
@@ -333,6 +340,37 @@ int px_shm_lock(int fd, int command, uint64_t wait_ns)
 		nanosleep(&nap, NULL);
 	} while (px_clock_monotonic_ns() < end_ns);
 	return ETIMEDOUT;
+}
+
+int px_shm_open_new(const char *name, int *fd)
+{
+	char path[PX_SHM_PATH_MAX];
+	int error = path_of(name, path);
+
+	if (error)
+		return error;
+	*fd = (int)syscall(SYS_openat, AT_FDCWD, path,
+			   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (*fd < 0)
+		return errno;
+	syscall(SYS_fchmod, *fd, 0600); /* the umask may have removed bits */
+	return 0;
+}
+
+void px_shm_rename(const char *from, const char *to)
+{
+	char from_path[PX_SHM_PATH_MAX], to_path[PX_SHM_PATH_MAX];
+
+	if (path_of(from, from_path) == 0 && path_of(to, to_path) == 0)
+		syscall(SYS_renameat2, AT_FDCWD, from_path, AT_FDCWD, to_path, 0);
+}
+
+void px_shm_link(const char *from, const char *to)
+{
+	char from_path[PX_SHM_PATH_MAX], to_path[PX_SHM_PATH_MAX];
+
+	if (path_of(from, from_path) == 0 && path_of(to, to_path) == 0)
+		syscall(SYS_linkat, AT_FDCWD, from_path, AT_FDCWD, to_path, 0);
 }
 
 void px_shm_unlink(const char *name)

@@ -93,6 +93,9 @@ int px_shm_map(int fd, struct px_mapping *mapping);
  */
 int px_shm_open(const char *name, int *fd);
 
+/* Return true if an open file is regular, belongs to our user, and no other user can access it. */
+bool px_shm_is_private(int fd);
+
 /* Return true if the directory has a file of this name, of any type. */
 bool px_shm_has(const char *name);
 
@@ -109,6 +112,16 @@ int px_shm_for_each(const char *prefix, void (*function)(const char *name, void 
  * async-signal-safe.
  */
 int px_shm_lock(int fd, int command, uint64_t wait_ns);
+
+/*
+ * Create a file and open it for writing.  Return 0 or an error, EEXIST among others.  The caller closes the descriptor.
+ * Async-signal-safe.
+ */
+int px_shm_open_new(const char *name, int *fd);
+
+/* Give a file another name, or a second one.  A failure changes nothing.  Async-signal-safe. */
+void px_shm_rename(const char *from, const char *to);
+void px_shm_link(const char *from, const char *to);
 
 void px_shm_unlink(const char *name);
 

@@ -418,14 +418,10 @@ static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32
 
 static void remove_segment(uint32_t index, uint32_t generation)
 {
-	char name[PX_SHM_NAME_MAX];
-
-	if (index == REMOTE_INDEX) {
+	if (index == REMOTE_INDEX)
 		px_sysv_withdraw(generation);
-		return;
-	}
-	px_registry_segment_name(index, generation, name);
-	px_shm_unlink(name);
+	else
+		px_registry_remove_files(index, generation);
 }
 
 /* Remove the checkpoint file last: without it, no process would search for the segment. */

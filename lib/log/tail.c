@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/modules.h"
-#include "base/modules_remote.h"
 #include "log/archive.h"
+#include "registry/maps_file.h"
 
 #define WRAPPERS_AT_ONCE 40 /* number of rows in one write */
 
@@ -96,7 +96,7 @@ static size_t list_modules(const struct px_log *log, char *text)
 		return length < PX_LOG_MODULES_BYTES ? length : PX_LOG_MODULES_BYTES;
 	}
 	return log->remote_pid ?
-		       px_modules_remote_list(log->remote_pid, text, PX_LOG_MODULES_BYTES) :
+		       px_maps_file_list(log->remote_pid, text, PX_LOG_MODULES_BYTES) :
 		       px_modules_list(text, PX_LOG_MODULES_BYTES);
 }
 

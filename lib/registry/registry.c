@@ -154,6 +154,38 @@ void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[
 	name_file("log.", index, generation, name);
 }
 
+static char *maps_prefix(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
+{
+	char *end;
+
+	name_file("maps.", index, generation, name);
+	end = name + strlen(name);
+	*end++ = '.';
+	*end = '\0';
+	return end;
+}
+
+void px_registry_maps_name(uint32_t index, uint32_t generation, uint32_t pid, char name[PX_SHM_NAME_MAX])
+{
+	*px_decimal_put(maps_prefix(index, generation, name), pid) = '\0';
+}
+
+static void remove_file(const char *name, void *unused)
+{
+	(void)unused;
+	px_shm_unlink(name);
+}
+
+void px_registry_remove_files(uint32_t index, uint32_t generation)
+{
+	char name[PX_SHM_NAME_MAX];
+
+	px_registry_segment_name(index, generation, name);
+	px_shm_unlink(name);
+	maps_prefix(index, generation, name);
+	px_shm_for_each(name, remove_file, NULL);
+}
+
 bool px_registry_clean(uint32_t index, uint32_t generation)
 {
 	char name[PX_SHM_NAME_MAX];
@@ -161,8 +193,7 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 	px_registry_checkpoint_name(index, generation, name);
 	if (px_shm_has(name))
 		return false;
-	px_registry_segment_name(index, generation, name);
-	px_shm_unlink(name);
+	px_registry_remove_files(index, generation);
 	return true;
 }
 

@@ -106,13 +106,10 @@ static void withdraw_slot(const struct px_checkpoint_content *file)
  */
 static void clean_up(struct px_checkpoint_file *checkpoint_file)
 {
-	char name[PX_SHM_NAME_MAX];
-
 	withdraw_slot(checkpoint_file->file);
-	px_registry_segment_name(checkpoint_file->file->index, checkpoint_file->file->generation,
-				 name);
 	if (checkpoint_file->file->segment == 0)
-		px_shm_unlink(name);
+		px_registry_remove_files(checkpoint_file->file->index,
+					 checkpoint_file->file->generation);
 	PX_TESTPOINT("recover.segment.removed");
 	px_checkpoint_file_remove(checkpoint_file);
 }

@@ -103,6 +103,12 @@ PX_COLD void px_process_refresh(uintptr_t frame);
  */
 int px_process_join(uint32_t index, uint32_t generation);
 
+/*
+ * This process ends: store its mappings again if it has loaded or unloaded code since it attached (maps_file.h).  A
+ * destructor calls this, so only a caller of _exit() has to.  Keeps errno.  Async-signal-safe.
+ */
+void px_process_store_maps(void);
+
 /* Make sure that px_thread and the views are up to date. */
 PX_INLINE void px_process_ensure(void)
 {

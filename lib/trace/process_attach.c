@@ -7,6 +7,7 @@
 #include "base/membarrier.h"
 #include "base/procfs.h"
 #include "registry/inherit.h"
+#include "registry/maps_file.h"
 #include "trace/inside.h"
 #include "trace/process_private.h"
 #include "trace/types.h"
@@ -87,6 +88,8 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	 * types.
 	 */
 	px_types_add_from(view, nr_named);
+	if (!px_process_id_is(&slot->controller, &us))
+		px_maps_file_store(index, slot, us.pid);
 	return 0;
 
 free:
@@ -185,8 +188,10 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 	if (view && px_segment_view(&mapping, view)) {
 		view->generation = parents->generation;
 		px_inherit_add_member(view, &us);
-		if (put_view(self, index, view))
+		if (put_view(self, index, view)) {
+			px_maps_file_inherit(index, view->generation, inheritance.id.pid, us.pid);
 			return;
+		}
 	}
 	if (view)
 		px_views_free(view);
@@ -347,4 +352,23 @@ int px_process_join(uint32_t index, uint32_t generation)
 		px_write_once(&self->generation, 0);
 	}
 	return ENOMEM;
+}
+
+void px_process_store_maps(void)
+{
+	const struct px_process_id us = px_process_id();
+	const struct px_self *self = &px_gate.self;
+	struct px_registry_slot slot;
+
+	if (!px_registry_get() || px_load_acquire(&self->attached) == 0 || !px_maps_file_is_old())
+		return;
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
+		if (px_load_acquire(&self->view[i]) && px_process_traces_us(self, i, &slot, &us) &&
+		    !px_process_id_is(&slot.controller, &us))
+			px_maps_file_store(i, &slot, us.pid);
+}
+
+__attribute__((destructor)) static void store_at_exit(void)
+{
+	px_process_store_maps();
 }

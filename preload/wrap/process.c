@@ -179,6 +179,8 @@ static void record_exit(struct px_site site, int status)
 		px_counted_end_process();
 	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
 		px_hook_record_fd(site, PX_RECORD_WHOLE, status, 0, 0);
+	if (px_gate_is_open() && !px_in_vfork_child())
+		px_process_store_maps();
 }
 
 PX_WRAP void _exit(int status)

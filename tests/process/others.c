@@ -6,6 +6,7 @@
 #include "support/helper_process.h"
 #include "support/other_user.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -1023,6 +1024,67 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 }
 END_TEST
 
+/* Return true if the modules of a process are known, and contain this program. */
+static bool has_modules(pid_t pid)
+{
+	static char text[65536], program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	size_t got;
+
+	ck_assert_int_gt(length, 0);
+	program[length] = '\0';
+	if (txtrace_get_process_modules(pid, text, sizeof(text) - 1, &got) != 0)
+		return false;
+	text[got] = '\0';
+	ck_assert_ptr_nonnull(strstr(text, program));
+	ck_assert_ptr_nonnull(strstr(text, "libc.so"));
+	return true;
+}
+
+static unsigned int count_maps_files(void)
+{
+	unsigned int nr = 0;
+	struct dirent *file;
+	DIR *files = opendir(getenv("TXTRACE_DIR"));
+
+	ck_assert_ptr_nonnull(files);
+	while ((file = readdir(files)))
+		nr += strncmp(file->d_name, "maps.", 5) == 0;
+	closedir(files);
+	return nr;
+}
+
+/* A child by fork has the program of its parent. */
+START_TEST(modules_of_a_process_that_has_ended_are_known_as_long_as_its_stream_exists)
+{
+	unsigned int nr_before;
+	struct px_helper child;
+	trace_id_t stream;
+	size_t length;
+	char text[1];
+
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	nr_before = count_maps_files();
+	stream = px_test_start_for(target.pid, true);
+	px_helper_trace(&target, px_helper_open(&target, "mapped"), 1);
+	child = px_helper_make_by(&target, PX_BY_FORK);
+	px_helper_trace(&child, px_helper_open(&child, "mapped"), 2);
+	px_helper_kill(&child);
+	px_helper_await_gone(&child);
+	px_helper_kill(&target);
+	px_helper_await_gone(&target);
+	ck_assert(has_modules(target.pid));
+	ck_assert(has_modules(child.pid));
+	fails(txtrace_get_process_modules(0, text, 1, &length), EINVAL);
+	fails(txtrace_get_process_modules(target.pid, NULL, 0, &length), EINVAL);
+	fails(txtrace_get_process_modules(target.pid, text, 1, NULL), EINVAL);
+	ok(posix_trace_shutdown(stream));
+	ck_assert(!has_modules(target.pid));
+	ck_assert_uint_eq(count_maps_files(), nr_before);
+	ck_assert(has_modules(getpid()));
+}
+END_TEST
+
 /*
  * TRIDOPEN-1 MULTI-2: the target is about to attach the names of a stream, which ends.  Then another controller creates
  * a stream.  This controller has seen that the target has attached the names, or, in case 1, has not seen it.
@@ -1105,6 +1167,7 @@ static TCase *controller_cases(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, listing_the_modules_of_a_target_keeps_the_lock_of_the_registry);
+	tcase_add_test(tcase, modules_of_a_process_that_has_ended_are_known_as_long_as_its_stream_exists);
 	tcase_add_loop_test(tcase, target_takes_the_names_of_a_stream_as_it_ends, 0, 2);
 	tcase_add_test(tcase, controllers_of_one_target_do_not_meet);
 	tcase_add_test(tcase, controllers_trace_each_other);

@@ -377,10 +377,23 @@ if own_preload; then
 		"$tool" report --processes "$log" >"$scratch/processes"
 		! grep 'exit 0 .*not traced' "$scratch/processes" || complain 'a thread is shown as a process'
 	fi
-	# The tool stands still while a child runs, so it cannot read what the child has loaded.
+	# The tool stands still while a child runs: the child itself stores what it has loaded, also without exit().
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; "$1" 20; kill -CONT $PPID' sh "$plain"
+	"$tool" print -f pthread_mutex_lock "$log" >"$scratch/locks"
+	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child that has ended has no name: $(tail -1 "$scratch/locks")"
+	grep 'ended before the tool' "$scratch/err" && complain 'the modules of a child were stored, and record says that they are missing'
+	# The command itself, which is a zombie when the tool looks.
+	ends 3 "$tool" record --preload --force -o "$log" -- \
+		sh -c 'kill -STOP $PPID; (sleep 0.1; exec kill -CONT $PPID) & exec "$1" 20' sh "$plain"
+	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" || complain 'a command that has ended has no modules'
+	[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
+		complain 'the lock of a command that has ended has no name'
+	# A child that may not write a file of this length cannot store them.
+	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
+		sh -c 'kill -STOP $PPID; (ulimit -f 100; "$1" 20); kill -CONT $PPID' sh "$plain"
 	says 'ended before the tool could read the names'
+	ls "$TXTRACE_DIR" | grep '^maps' && complain 'a recording leaves files with mappings'
 	# A descriptor that was open before the trace has its number as a name, and no address.
 	ends 0 "$tool" record --preload --force -o "$scratch/ls.trx" -- ls /
 	"$tool" print "$scratch/ls.trx" | grep 'close.*fd=' >"$scratch/closes"
