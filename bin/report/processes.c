@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "trace/calldata.h"
+#include "trace/sched.h"
 
 void processes_init(struct processes *processes, struct source *source)
 {
@@ -15,6 +16,7 @@ void processes_init(struct processes *processes, struct source *source)
 		.last = NO_PROCESS,
 		.start = calltable_find("txtrace_process_start"),
 		.end = calltable_find("txtrace_process_end"),
+		.vfork_exec = calltable_find("txtrace_vfork_exec"),
 		._exit = calltable_find("_exit"),
 		.fork = calltable_find("fork"),
 		.spawn = calltable_find("posix_spawn"),
@@ -175,6 +177,8 @@ static void take_call(struct processes *processes, size_t i, const struct event 
 		child = number_of(processes, event, "result");
 	else if (event->row == processes->spawn && number_of(processes, event, "result") == 0)
 		child = number_of(processes, event, "pid");
+	else if (event->row == processes->vfork_exec)
+		child = number_of(processes, event, "pid");
 	else if (event->row == processes->exec && ends)
 		set_text(&processes->process[i].untraced, NULL);
 	else if (event->row == processes->exec)
@@ -186,7 +190,7 @@ static void take_call(struct processes *processes, size_t i, const struct event 
 	if (child <= 0)
 		return;
 	i = make_child(processes, i, (pid_t)child);
-	if (event->row == processes->spawn && !processes->process[i].command)
+	if (event->row != processes->fork && !processes->process[i].command)
 		take_text(processes, event, "path", &processes->process[i].untraced);
 }
 
@@ -194,7 +198,7 @@ static void take_name(struct process *process, struct source *source, const stru
 {
 	const struct txtrace_object *thread = source_object(source, event->context);
 
-	process->has_events = true;
+	process->has_events |= !sched_is_record(event->type); /* those are from the kernel */
 	if (!process->name && thread && thread->tid == process->pid)
 		set_text(&process->name, thread->name);
 }

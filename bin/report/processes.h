@@ -36,7 +36,7 @@ struct processes {
 	size_t nr, room;
 	struct map by_pid; /* values are 1 + index of the newest process with this pid */
 	size_t last;	   /* the process of the last event */
-	const struct call_row *start, *end, *_exit, *fork, *spawn, *exec, *wait;
+	const struct call_row *start, *end, *vfork_exec, *_exit, *fork, *spawn, *exec, *wait;
 };
 
 /* A struct processes of zeros is empty. */

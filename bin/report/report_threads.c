@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "report/report.h"
@@ -349,10 +350,27 @@ struct process_sum {
 	int64_t time;
 };
 
+/*
+ * Return true if the context is a thread of the process that the map does not have yet.  A thread that executes a
+ * program has a context for each program.
+ */
+static bool is_new_thread(struct map *threads, const struct context *ctx, size_t process)
+{
+	uint64_t *seen;
+
+	if (ctx->context == CONTEXT_IDLE)
+		return false;
+	if (!ctx->object || ctx->object->tid == 0)
+		return true;
+	seen = map_get(threads, (uint64_t)process << 32 | (uint32_t)ctx->object->tid);
+	return (*seen)++ == 0;
+}
+
 /* Return the sums of each process.  The caller frees the list. */
 static struct process_sum *sum_processes(const struct report *report)
 {
 	const struct count_map *counts = &report->of_processes;
+	struct map threads = {.nr_places = 0};
 	struct process_sum *sums = must(calloc(report->processes.nr + 1, sizeof(*sums)));
 
 	for (size_t i = 0; i < counts->nr_pairs; i++) {
@@ -362,11 +380,12 @@ static struct process_sum *sum_processes(const struct report *report)
 
 		if (pair->count == 0)
 			continue;
-		sum->nr_threads += is_thread;
+		sum->nr_threads += is_new_thread(&threads, pair->ctx, pair->number);
 		sum->nr_events += pair->count;
 		if (is_thread && pair->ctx->process == pair->number)
 			units_add(&sum->time, pair->ctx->time);
 	}
+	map_free(&threads);
 	return sums;
 }
 

@@ -34,7 +34,7 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 16,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 17,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
@@ -51,10 +51,11 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_IO_GETEVENTS,
 	PX_NO_WRAPPER_PROCESS_START,
 	PX_NO_WRAPPER_PROCESS_END,
-	PX_NO_WRAPPER_STACK
+	PX_NO_WRAPPER_STACK,
+	PX_NO_WRAPPER_VFORK_EXEC
 };
 
-_Static_assert(PX_NO_WRAPPER_STACK < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
+_Static_assert(PX_NO_WRAPPER_VFORK_EXEC < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
 
 /*
  * Record a call with 16 bytes of data: first and second.

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "wrap/descriptor.h"
+#include "wrap/vfork_exec.h"
 
 struct wait_request {
 	struct px_site site;
@@ -47,6 +48,7 @@ static pid_t traced_wait(const struct wait_request *request)
 	pid_t result = PX_REAL(&sample, really_wait(request, WNOHANG));
 	bool waits = result == 0 && !(request->options & WNOHANG);
 
+	px_vfork_exec_record();
 	if (waits) {
 		record_wait(request->site, PX_RECORD_BEGINS, &data);
 		result = PX_REAL(&sample, really_wait(request, 0));
@@ -127,6 +129,7 @@ static int traced_waitid(struct px_site site, idtype_t type, id_t id, siginfo_t 
 	int result = PX_REAL(&sample, px_real.waitid(type, id, to, options | WNOHANG));
 	bool waits = result == 0 && !(options & WNOHANG) && to->si_pid == 0;
 
+	px_vfork_exec_record();
 	if (waits) {
 		record_wait(site, PX_RECORD_BEGINS, &data);
 		result = PX_REAL(&sample, px_real.waitid(type, id, to, options));

@@ -2,7 +2,7 @@
 /*
  * Calls that execute a program: posix_spawn(), system(), popen() and exec.  They edit the environment for a program that
  * is not traced (standalone/env_edit.h).  An exec that succeeds does not return.  So its wrapper records the start of the
- * call, and the end only if the exec fails.
+ * call, and the end only if the exec fails.  In a child of vfork(), it only notes the program (vfork_exec.h).
  */
 #include "hook.h"
 
@@ -14,6 +14,7 @@
 #include "trace/counted.h"
 #include "wrap/descriptor.h"
 #include "wrap/text_arg.h"
+#include "wrap/vfork_exec.h"
 
 /*
  * Return NULL if the text is not readable.  The kernel refuses a bad pointer, but we must not dereference it.  This
@@ -235,11 +236,13 @@ static int execute(const struct image *image, char *const *envp)
 	struct env_change change =
 		change_env(envp, px_standalone_leaves_out(false) || cannot_load_us(image));
 	void *room = __builtin_alloca(change.size);
-	bool is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
+	bool is_traced = !PX_NOT_TRACED(process), is_recorded = is_traced && !px_in_vfork_child();
 	int result;
 
 	PX_ENSURE_REAL(execve);
 	envp = changed_env(&change, envp, room);
+	if (is_traced && !is_recorded)
+		px_vfork_exec_note(image->path, image->site.caller);
 	if (is_recorded) {
 		px_counted_end_process();
 		record(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);

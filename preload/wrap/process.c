@@ -2,8 +2,8 @@
 /*
  * Processes: calls that make a child, and calls that end the process.  vfork() returns twice, so a wrapper cannot record
  * its end.  The wrapper records the call before it is made, remembers it (trace/thread.h) and then jumps to the real
- * function.  If the child executes a program, the wrapper of exec edits the environment as usual (exec.c), but does not
- * record the exec.  The child may make other calls before its exec, such as calls on descriptors.  Their wrappers record
+ * function.  If the child executes a program, the wrapper of exec edits the environment as usual (exec.c), and
+ * only notes the program (vfork_exec.h).  The child may make other calls before its exec, such as calls on descriptors.  Their wrappers record
  * them as calls of the parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper
  * would need another system call.
  */
@@ -14,6 +14,7 @@
 #include "trace/inside.h"
 #include "wrap/descriptor.h"
 #include "wrap/process.h"
+#include "wrap/vfork_exec.h"
 
 static pid_t own_pid(void)
 {
@@ -23,6 +24,7 @@ static pid_t own_pid(void)
 /* The child has its own log now, or none. */
 static void begin_child(pid_t parent)
 {
+	px_vfork_exec_forget();
 	px_standalone_after_fork();
 	px_process_record_start(parent, NULL);
 }
@@ -109,6 +111,7 @@ void *px_process_before_vfork(void *caller)
 	const struct px_site site = {PX_WRAPPER_vfork, PX_CALL_vfork, caller};
 
 	PX_ENSURE_REAL(fork);
+	px_vfork_exec_record();
 	if (!PX_NOT_TRACED(process))
 		px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, 0);
 	px_thread_doubt_area();
@@ -175,6 +178,7 @@ PX_WRAP extern __typeof__(clone) __clone __attribute__((alias("clone"), leaf, no
 
 static void record_exit(struct px_site site, int status)
 {
+	px_vfork_exec_record();
 	if (px_gate_is_open() && !px_in_vfork_child())
 		px_counted_end_process();
 	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())

@@ -11,6 +11,7 @@
 
 #include "wrap/process.h"
 #include "wrap/text_arg.h"
+#include "wrap/vfork_exec.h"
 
 #define NO_WRAPPER_SITE(number, call) PX_SITE_WITHOUT_WRAPPER(number, call, NULL)
 
@@ -26,6 +27,7 @@ void px_process_record_start(pid_t parent, const char *command)
 static void record_end(int status, void *unused)
 {
 	(void)unused;
+	px_vfork_exec_record();
 	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
 		px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end),
 				  PX_RECORD_WHOLE, status, 0, 0);

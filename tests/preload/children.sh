@@ -281,7 +281,7 @@ run TXTRACE_CHILDREN='match=/(cat|wc)$' TXTRACE_OUT=%e.trx sh -c 'sh -c "cat </d
 shell=$(basename "$(readlink -f /bin/sh)")
 is 'logs of what matches' "$(printf '%s.trx\n' cat wc "$shell" | sort)" "$(ls ./*.trx | sed 's|./||')"
 
-# P12: what is between vfork and exec is not recorded, and the parent goes on.
+# P12: what is between vfork and exec is not recorded as a call, and the parent goes on.
 for children in no yes; do
 	rm -f ./*.trx*
 	bare "$scenes" vforks

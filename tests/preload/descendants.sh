@@ -138,6 +138,15 @@ EOF
 ${CC:-cc} -D_GNU_SOURCE vforks.c -o vforks || complain 'vforks.c is not compiled'
 recorded ./vforks
 says 'the calls of the program that start one are 1; --inherit'
+# The tree names what a child of vfork() has executed, and how it ended.
+nr_checks=$((nr_checks + 1))
+"$tool" report --processes log.trx | grep -q ' exit 0 *\./locks (not traced)$' ||
+	complain "the tree does not show the child of vfork(): $("$tool" report --processes log.trx)"
+# A thread that executes a program is one thread.
+recorded --inherit sh -c '(exec ./locks); exit 3'
+nr_checks=$((nr_checks + 1))
+"$tool" report --processes log.trx | grep -Eq '^ +[0-9]+ +[0-9]+ +1 .* exit 0 +\./locks$' ||
+	complain "threads of a child: $("$tool" report --processes log.trx)"
 recorded ./daemon
 says 'the calls of the program that start one are 1; --inherit'
 
