@@ -95,7 +95,7 @@ void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length
 	struct state_times now = {{0}};
 
 	if (thread->sched)
-		now = thread_states_until(thread->sched, at_ns);
+		now = thread->has_died ? thread->died_times : thread_states_until(thread->sched, at_ns);
 	period->times = state_times_between(&period->before, &now);
 	if (state_times_sum(&period->times) != length_ns)
 		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
@@ -234,6 +234,9 @@ static void end_thread(struct waits *waits, struct waiter *thread)
 		return;
 	thread->has_died = true;
 	thread->died_ns = waits->now_ns;
+	/* The kernel ends the thread a little later. */
+	if (thread->sched)
+		thread->died_times = thread_states_until(thread->sched, waits->now_ns);
 	if (waits->listener->died)
 		waits->listener->died(waits->listener->arg, thread, waits->now_ns);
 }

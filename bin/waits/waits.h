@@ -119,6 +119,7 @@ struct waiter {
 	/* The process of the thread ended at this time.  What it waited for and held is kept, to explain it. */
 	bool has_died;
 	int64_t died_ns;
+	struct state_times died_times; /* what the thread had done until then, from scheduling records */
 
 	struct waiter *watchers, *next_watcher; /* the threads whose waits watch this thread */
 	struct waiter *next_waiting;		/* the next thread that waits for the same object */

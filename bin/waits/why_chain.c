@@ -51,7 +51,7 @@ static void print_spent(const struct why_chain *why, const struct waiter *thread
 	if (times->ns[THREAD_UNKNOWN] < state_times_sum(times))
 		why_line(&why->to, depth, "Of that, %s %s%s.", thread->name, why_states(times).text,
 			 times->ns[THREAD_BLOCKED] > 0 && times->ns[THREAD_WOKEN] == 0 ?
-				 "; no event shows when it was woken" :
+				 "; no record shows its wake-up, so the time until it ran counts as blocked" :
 				 "");
 }
 
@@ -455,9 +455,9 @@ static void print_end(const struct why_chain *why, const struct wait *wait, unsi
 	if (!wait->has_ended)
 		return;
 	if (wait->waker)
-		why_line(&why->to, depth, "%s let %s go on%s%s, %s.", wait->waker->name, wait->thread->name,
-		     *wait->waker_service ? ": " : "", wait->waker_service,
-		     why_time(&why->to, wait->end_ns).text);
+		why_line(&why->to, depth, "%s let %s go on%s%s; the wait ended %s.", wait->waker->name,
+			 wait->thread->name, *wait->waker_service ? ": " : "", wait->waker_service,
+			 why_time(&why->to, wait->end_ns).text);
 	else if (wait->result == ETIMEDOUT)
 		why_line(&why->to, depth, "It timed out.");
 	else if (wait->result != 0)

@@ -130,6 +130,7 @@ static void append_call(uint64_t time_us, const char *rest)
 	px_names_find(NULL, name, &id);
 	if (id < PX_EVENT_CALL_FIRST)
 		fail("no such call");
+	px_typelist_add(&types, id, name);
 	data.of_object.object = object;
 	data.of_object.value = value;
 	data.of_object.count = (uint16_t)count;

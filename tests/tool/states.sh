@@ -118,6 +118,27 @@ golden states-why why lock waiter
 golden states-blocked blocked --wide lock
 golden states-locks locks --wide lock
 
+# The process ends while a thread waits.  The kernel ends the thread a little later.
+"$mksched" "$scratch/dies" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running main
+0 thread 2 blocked waiter
+1 event 1 0
+10 out 1 0 ready
+12 in 2 0
+15 call 2 0 pthread_mutex_lock begins abcd 0 0 0
+25 out 2 0 blocked
+40 in 1 0
+90 call 1 0 txtrace_process_end whole 0 0 0 0
+95 out 1 0 ended
+97 in 2 0
+99 out 2 0 ended
+110 stop
+END
+nr_checks=$((nr_checks + 1))
+"$tool" blocked --wide --format csv "$scratch/dies" >"$scratch/out"
+grep -q ',blocked_s,0.000065000' "$scratch/out" || complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
+
 # Without records the profile is an estimate, and says so.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))
