@@ -74,6 +74,10 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 		bt_trace_set_environment_entry_string(events->trace, "tracer_name", "posixtrace"));
 	ctf_must_be_zero(bt_trace_set_environment_entry_string(events->trace, "trace_file",
 							   source->path));
+	if (!source->file.foreign)
+		ctf_must_be_zero(bt_trace_set_environment_entry_integer(
+			events->trace, "events_lost",
+			(int64_t)(source->loss.overwritten + source->loss.dropped + source->loss.abandoned)));
 	events->stream = must(bt_stream_create(events->stream_class, events->trace));
 }
 

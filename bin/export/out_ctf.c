@@ -4,8 +4,8 @@
  *
  * Babeltrace's sink.ctf.fs writes the files.  This file has a source component for a Babeltrace graph.  The graph pulls
  * the events, so this exporter has run() and no event().  ctf_events.c makes the events.  There is one stream, divided
- * into packets of PACKET_EVENTS events.  A gap becomes a packet without events.  This packet records that an unknown
- * number of events was discarded.
+ * into packets of PACKET_EVENTS events.  A gap becomes a packet without events.  This packet records that events
+ * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.
  *
  * The exporter makes the directory under a temporary name beside the final name.  It renames the directory when the
  * trace is complete.
@@ -48,6 +48,8 @@ struct ctf {
 	uint64_t last_ns; /* time of the last message */
 	uint64_t gap_end_ns;
 	uint64_t nr_in_packet;
+	uint64_t nr_in_gap; /* number of events that were lost in the only gap; 0: not known */
+	bool ends_in_gap;   /* the stream was full when the recording ended, and has no OVERFLOW for that */
 };
 
 /* Messages. */
@@ -99,12 +101,17 @@ static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *i
 /* Make the packet of a gap.  The format records losses only between the ends of two packets. */
 static const bt_message *discard_events(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
+	bt_message *message;
+
 	ctf->has_event = false; /* the packet of the gap replaces this OVERFLOW */
 	peek(ctf);
 	ctf->gap_end_ns = time_of(ctf);
 	ctf->step = STEP_GAP_OPEN;
-	return bt_message_discarded_events_create_with_default_clock_snapshots(
-		iterator, ctf->events.stream, ctf->last_ns, ctf->gap_end_ns);
+	message = must(bt_message_discarded_events_create_with_default_clock_snapshots(
+		iterator, ctf->events.stream, ctf->last_ns, ctf->gap_end_ns));
+	if (ctf->nr_in_gap > 0)
+		bt_message_discarded_events_set_count(message, ctf->nr_in_gap);
+	return message;
 }
 
 static bool is_at_gap(struct ctf *ctf)
@@ -136,10 +143,11 @@ static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator 
 		ctf->step = STEP_BETWEEN;
 		return must(bt_message_stream_beginning_create(iterator, ctf->events.stream));
 	case STEP_BETWEEN:
-		ctf->step = peek(ctf) ? STEP_OPEN : STEP_END;
+		ctf->step = peek(ctf) ? STEP_OPEN : ctf->ends_in_gap ? STEP_GAP : STEP_END;
+		ctf->ends_in_gap &= ctf->step != STEP_GAP;
 		return NULL;
 	case STEP_GAP:
-		return must(discard_events(ctf, iterator));
+		return discard_events(ctf, iterator);
 	case STEP_GAP_OPEN:
 		return must(begin_packet(ctf, iterator, STEP_GAP_CLOSE));
 	case STEP_GAP_CLOSE:
@@ -312,6 +320,27 @@ static bool is_in_the_way(const struct export *export)
 	return true;
 }
 
+/* Find out how many events the gaps of the file have, if that is known. */
+static void count_lost(struct ctf *ctf)
+{
+	const struct source *read = ctf->export->source;
+	unsigned long long nr_lost = read->loss.overwritten + read->loss.dropped, nr_gaps = 0;
+	struct source *source = nr_lost > 0 ? source_open(read->path, 0) : NULL;
+	struct event event;
+
+	if (!source)
+		return;
+	while (source_next(source, &event))
+		nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
+	source_close(source);
+	ctf->ends_in_gap = nr_gaps == 0 && read->loss.dropped > 0;
+	if (nr_gaps < 2)
+		ctf->nr_in_gap = nr_lost;
+	else
+		message("%s: %llu events were lost in %llu gaps, and the log does not say how many in each; Babeltrace shows each gap as 1 event",
+			read->path, nr_lost, nr_gaps);
+}
+
 static bool run(struct export *export)
 {
 	struct ctf ctf = {.export = export};
@@ -320,6 +349,7 @@ static bool run(struct export *export)
 
 	if (is_in_the_way(export))
 		return false;
+	count_lost(&ctf);
 	ctf_must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
 	if (!mkdtemp(part)) {
 		message_error(errno, "%s", export->output);

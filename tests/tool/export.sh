@@ -71,6 +71,9 @@ compare_ctf()
 	cmp -s "$scratch/expected" "$scratch/found" ||
 		complain "$1: CTF has other events: $(diff "$scratch/expected" "$scratch/found" | head -5)"
 	[ "$(grep -c 'discarded' "$scratch/err")" -eq "$2" ] || complain "$1: not $2 gaps: $(head -3 "$scratch/err")"
+	nr_lost=$("$tool" info "$1" 2>/dev/null | awk '/^lost: (overwritten|dropped)/ {nr += $3} END {print nr + 0}')
+	[ "$2" -ne 1 ] || grep -q "discarded $nr_lost events\? " "$scratch/err" ||
+		complain "$1: lost $nr_lost events, and Babeltrace says: $(head -3 "$scratch/err")"
 	fails 2 'exists' export --to ctf -o "$scratch/ctf" "$scratch/whole.trx"
 	fails 2 'not empty' export --to ctf --force -o "$scratch/ctf" "$scratch/whole.trx"
 	fails 2 'more than one file' export --to ctf -o - "$scratch/whole.trx"
@@ -79,7 +82,7 @@ compare_ctf()
 }
 
 # Logs.
-for kind in whole lossy; do
+for kind in whole gap lossy; do
 	sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/$kind.trx" $kind || complain "make_log $kind fails"
 done
 sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/large.trx" large 360000 256 || complain 'make_log large fails'
@@ -120,6 +123,7 @@ if [ "$first" = perfetto ]; then
 fi
 
 compare_ctf "$scratch/whole.trx" 0
+compare_ctf "$scratch/gap.trx" 1
 compare_ctf "$scratch/lossy.trx" 2
 
 make_samples

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log with events that tests of the tool know: make_log FILE whole|lossy|large
+ * Writes a log with events that tests of the tool know: make_log FILE whole|gap|lossy|large
  *
  *	whole	one of each kind of data, by two threads
+ *	gap	a stream that loops was lapped once
  *	lossy	a stream that loops was lapped twice, so that the log has two gaps
  *	large	COUNT events with SIZE bytes, at most 256, nothing lost: make_log FILE large COUNT SIZE
  */
@@ -88,9 +89,9 @@ static void make_whole(void)
 	must(pthread_join(thread, NULL), "pthread_join");
 }
 
-static void make_lossy(void)
+static void make_lossy(int nr_laps)
 {
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < nr_laps; round++) {
 		for (int64_t i = 0; i < 20000; i++)
 			posix_trace_event(steps[i % NR_STEPS], &i, sizeof(i));
 		must(posix_trace_flush(trace), "flush");
@@ -117,12 +118,15 @@ int main(int argc, char **argv)
 		make_whole();
 	} else if (argc == 3 && strcmp(argv[2], "lossy") == 0) {
 		create(argv[1], POSIX_TRACE_LOOP, 65536);
-		make_lossy();
+		make_lossy(2);
+	} else if (argc == 3 && strcmp(argv[2], "gap") == 0) {
+		create(argv[1], POSIX_TRACE_LOOP, 65536);
+		make_lossy(1);
 	} else if (argc == 5 && strcmp(argv[2], "large") == 0 && atol(argv[4]) <= 256) {
 		create(argv[1], POSIX_TRACE_FLUSH, 64 << 20);
 		make_large(atol(argv[3]), (size_t)atol(argv[4]));
 	} else {
-		fprintf(stderr, "usage: make_log FILE whole|lossy|large [COUNT SIZE]\n");
+		fprintf(stderr, "usage: make_log FILE whole|gap|lossy|large [COUNT SIZE]\n");
 		return 2;
 	}
 	must(posix_trace_shutdown(trace), "shutdown");
