@@ -35,6 +35,10 @@ judge()
 for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu timers two_cpus storm; do
 	judge $name
 done
+# Without scheduling records, the calls alone must say the same.
+for name in convoy holder queue rwlock barrier deadlock relock ping_pong timers; do
+	judge $name --no-sched
+done
 nr_checks=$((nr_checks + 1))
 "$tool" info --objects sockets.trx >said && grep -q ' socket fd ' said && ! grep -q TCP said ||
 	complain "a socket of the family AF_UNIX is called something else: $(grep socket said)"
