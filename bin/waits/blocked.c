@@ -323,6 +323,15 @@ static const char *did_most(const struct state_times *times)
 	return ready >= blocked ? "had no CPU" : "was blocked";
 }
 
+/* Return true if the holder had ended for most of the time. */
+static bool had_ended(const struct wait *wait)
+{
+	const struct sched_thread *holder = wait->holder->sched;
+	const struct holder_activity *did = &wait->did;
+
+	return holder && holder->has_ended && 2 * (did->until_ns - holder->end_ns) > did->until_ns - did->from_ns;
+}
+
 /* What the holder did while it held the object. */
 static void put_holder_did(const struct blocked *blocked, struct table *table, struct row *row)
 {
@@ -337,6 +346,8 @@ static void put_holder_did(const struct blocked *blocked, struct table *table, s
 		table_string(table, "waited for its own lock");
 	} else if (!did->is_known) {
 		table_unknown(table);
+	} else if (had_ended(wait)) {
+		table_string(table, "had ended");
 	} else if (2 * did->waited_ns < did->until_ns - did->from_ns || !did->object) {
 		table_string(table, did_most(&did->spent.times));
 	} else if (did->object->kind) {

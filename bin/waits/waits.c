@@ -90,14 +90,32 @@ void waits_begin_period(const struct waiter *thread, int64_t at_ns, struct perio
 		period->before = thread_states_until(thread->sched, at_ns);
 }
 
+/* Return how much of a period is before the first record of the thread, or after its end. */
+static int64_t outside_life(const struct sched_thread *thread, int64_t from_ns, int64_t until_ns)
+{
+	int64_t ns = 0;
+
+	if (thread->begin_ns > from_ns)
+		ns += thread->begin_ns - from_ns;
+	if (thread->has_ended && thread->end_ns < until_ns)
+		ns += until_ns - thread->end_ns;
+	return ns;
+}
+
 void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length_ns, struct period *period)
 {
 	struct state_times now = {{0}};
+	int64_t rest_ns;
 
 	if (thread->sched)
 		now = thread->has_died ? thread->died_times : thread_states_until(thread->sched, at_ns);
 	period->times = state_times_between(&period->before, &now);
-	if (state_times_sum(&period->times) != length_ns)
+	rest_ns = length_ns - state_times_sum(&period->times);
+	if (rest_ns == 0)
+		return;
+	if (thread->sched && rest_ns == outside_life(thread->sched, at_ns - length_ns, at_ns))
+		units_add(&period->times.ns[THREAD_UNKNOWN], rest_ns);
+	else
 		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
 }
 

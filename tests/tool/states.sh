@@ -139,6 +139,33 @@ nr_checks=$((nr_checks + 1))
 "$tool" blocked --wide --format csv "$scratch/dies" >"$scratch/out"
 grep -q ',blocked_s,0.000065000' "$scratch/out" || complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
 
+# A holder ends some time before the waiter runs again: what it did before is known, and then it had ended.
+# ends_early TIME WORDS
+ends_early()
+{
+	"$mksched" "$scratch/ended" <<END || complain 'no log could be written'
+0 start
+0 thread 1 running main
+0 thread 2 blocked worker
+1 event 1 0
+2 event 2 1
+5 call 2 1 pthread_mutex_lock whole abcd 0 0 0
+7 out 2 1 ready
+10 call 1 0 pthread_mutex_lock begins abcd 0 0 0
+20 out 1 0 blocked
+$(($1 - 2)) in 2 0
+$1 out 2 0 ended
+99 in 1 0
+100 call 1 0 pthread_mutex_lock ends abcd 0 0 0
+110 stop
+END
+	nr_checks=$((nr_checks + 1))
+	"$tool" blocked --wide "$scratch/ended" | grep -q "worker *$2\$" ||
+		complain "what a thread did that ended at $1: $("$tool" blocked --wide "$scratch/ended")"
+}
+ends_early 92 'had no CPU'
+ends_early 40 'had ended'
+
 # Without records the profile is an estimate, and says so.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))
