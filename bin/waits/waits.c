@@ -606,6 +606,23 @@ void waits_init(struct waits *waits, struct source *source, const struct waits_l
 		learn_natives();
 }
 
+/*
+ * Before a program records that it begins, its first thread may have made calls in constructors and allocators of other
+ * objects.
+ */
+static void find_beginning(struct waits *waits, const struct event *event)
+{
+	bool is_start = event->row && event->row == calltable_find("txtrace_process_start");
+
+	if (waits->is_beyond_start)
+		return;
+	if (waits->nr_calls == 1)
+		waits->first_context = event->context;
+	waits->has_beginning = is_start && event->context == waits->first_context;
+	waits->is_beyond_start = is_start || event->context != waits->first_context ||
+				 (event->row && event->row == calltable_find("execve"));
+}
+
 void waits_event(struct waits *waits, const struct event *event, bool counts)
 {
 	waits->now_ns = event->time_ns;
@@ -613,8 +630,8 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 		waits->end_ns = event->time_ns;
 	waits->counts = counts;
 	waits->nr_calls += event->is_call;
-	if (event->is_call && waits->nr_calls == 1)
-		waits->has_beginning = event->row == calltable_find("txtrace_process_start");
+	if (event->is_call && !event->is_made)
+		find_beginning(waits, event);
 	apply_event(waits, event);
 }
 

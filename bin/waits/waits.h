@@ -205,7 +205,9 @@ struct waits {
 	uint64_t nr_calls;	/* number of recorded calls in a log */
 	uint64_t nr_counted;	/* number of calls that were counted instead of recorded */
 	uint64_t nr_gaps;	/* number of times at which events were not recorded */
-	bool has_beginning;	/* the first call in the log is the beginning of a program */
+	bool has_beginning;	/* the log begins with the beginning of a program */
+	bool is_beyond_start;	/* the following calls do not show whether the log has the beginning */
+	unsigned int first_context;
 	bool counts;
 	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */
 	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */

@@ -48,6 +48,30 @@ nr_checks=$((nr_checks + 2))
 	complain "lost_wakeup fails: $(cat err)"
 "$tool" why late.trx forgotten | grep -q 'A signal may be older than the trace' ||
 	complain "why does not say that a signal may be older: $("$tool" why late.trx forgotten)"
+# An allocator calls functions before the program records that it begins.
+cat >early.c <<'END'
+#include <pthread.h>
+#include <stddef.h>
+static pthread_mutex_t early = PTHREAD_MUTEX_INITIALIZER;
+extern void *__libc_malloc(size_t size);
+void *malloc(size_t size)
+{
+	void *memory;
+	pthread_mutex_lock(&early);
+	memory = __libc_malloc(size);
+	pthread_mutex_unlock(&early);
+	return memory;
+}
+END
+nr_checks=$((nr_checks + 1))
+if ${CC:-cc} -shared -fPIC early.c -o early.so 2>err; then
+	LD_PRELOAD=$scratch/early.so "$tool" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null 2>err ||
+		complain "lost_wakeup fails: $(cat err)"
+	"$tool" why early.trx forgotten >said 2>&1
+	grep -q 'No thread of this trace signalled' said && ! grep -q 'may be older' said || complain "why doubts that the log has the beginning: $(cat said)"
+else
+	complain "early.c is not compiled: $(cat err)"
+fi
 judge calls
 judge fork_tree --inherit
 judge family --inherit
