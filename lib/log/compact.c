@@ -160,7 +160,7 @@ static int put_image(const struct compact *compact, const struct px_archive_volu
 
 	if (px_txtb_file_read(compact->file->fd, &old, sizeof(old), volume->at) != sizeof(old))
 		return EIO;
-	px_txtb_header_init(&header, compact->nr_objects, nr_entries);
+	px_log_image_header(&header, compact->nr_objects, nr_entries);
 	oldest = old.current - old.buffer_start;
 	if (oldest < nr_entries * sizeof(struct px_txtb_entry))
 		header.current += oldest;

@@ -356,3 +356,9 @@ void px_log_boot_id(char boot_id[40])
 		boot_id[0] = '\0';
 	close(fd);
 }
+
+void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries)
+{
+	px_txtb_header_init(header, nr_objects, nr_entries);
+	px_txtb_set_tick(header, PX_LOG_TICK_NS);
+}

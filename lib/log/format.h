@@ -343,4 +343,7 @@ struct px_log_machine px_log_machine(void);
 /* Get the id of this boot of the machine, or "" if the kernel provides none. */
 void px_log_boot_id(char boot_id[40]);
 
+/* Fill in the header of the image of a volume.  It also has the tick, for readers of an image without its section. */
+void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
+
 #endif

@@ -41,6 +41,8 @@ for round in $(seq 40); do
 	"$tool" print --format csv "$cut" >"$scratch/out" 2>"$scratch/said" || complain "$what fails"
 	[ "$(wc -l <"$scratch/said")" -eq 1 ] || complain "$what says: $(cat "$scratch/said")"
 	grep -q 'POSIX section is lost' "$scratch/said" || said "cut after $bytes bytes of"
+	# The image has the tick, so times are not 10 times too long.
+	"$tool" info "$scratch/cut.trx" 2>/dev/null | grep -q '^tick  *100 ns$' || complain "cut after $bytes bytes: another tick"
 	said "$(($(wc -l <"$scratch/out") - 1)) events shown"
 	said 'the rest is lost'
 done
