@@ -340,5 +340,5 @@ int px_names_file_move_own(struct px_shared_names *names, struct px_shared_names
 		return move_memory(names, ref);
 	error = px_names_file_move(fd, geteuid(), px_load_ordered(&names->moved_to), ref);
 	syscall(SYS_close, fd);
-	return error;
+	return error == EACCES ? move_memory(names, ref) : error; /* another process has damaged the file */
 }

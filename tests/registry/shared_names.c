@@ -5,6 +5,7 @@
  */
 #include "support/common.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -532,16 +533,19 @@ START_TEST(shared_names_without_system_v_memory_is_private)
 }
 END_TEST
 
+static void trick_limit_segments(struct px_order *order)
+{
+	FILE *file = fopen("/proc/sys/kernel/shmmni", "w");
+
+	order->a = !file || fprintf(file, "%d", (int)order->a) < 0 || fclose(file) != 0 ? EROFS : 0;
+}
+
 static void trick_few_segments(struct px_order *order)
 {
-	FILE *file;
-
-	order->b = order->a;
-	order->a = unshare(CLONE_NEWIPC) == 0 ? 0 : errno;
-	if (order->a)
-		return;
-	file = fopen("/proc/sys/kernel/shmmni", "w");
-	order->a = !file || fprintf(file, "%d", (int)order->b) < 0 || fclose(file) != 0 ? EROFS : 0;
+	if (unshare(CLONE_NEWIPC) == 0)
+		trick_limit_segments(order);
+	else
+		order->a = errno;
 }
 
 static void trick_count_segments(struct px_order *order)
@@ -715,6 +719,133 @@ START_TEST(names_file_ends_with_its_processes)
 		ok(posix_trace_shutdown(trid));
 	}
 	ck_assert_int_eq(count_files(target.pid), 0);
+}
+END_TEST
+
+/* Other processes trace the target only now.  Both names have the ids that the target got for them. */
+static trace_id_t expect_names(const struct px_helper *target, trace_event_id_t before,
+			       trace_event_id_t after)
+{
+	trace_id_t stream = px_test_start_for(target->pid, false);
+	char name[TRACE_EVENT_NAME_MAX];
+
+	ok(posix_trace_eventid_get_name(stream, before, name));
+	ck_assert_str_eq(name, "before");
+	ok(posix_trace_eventid_get_name(stream, after, name));
+	ck_assert_str_eq(name, "after");
+	return stream;
+}
+
+static void expect_traced_with_names(const struct px_helper *target, trace_event_id_t before,
+				     trace_event_id_t after)
+{
+	trace_id_t stream = expect_names(target, before, after);
+
+	px_helper_trace(target, before, 1);
+	px_helper_trace(target, after, 2);
+	px_helper_trace(target, px_helper_open(target, "while traced"), 3);
+	for (uint32_t number = 1; number <= 3; number++)
+		px_test_expect_number(stream, number, target->pid);
+	ok(posix_trace_shutdown(stream));
+}
+
+static void trick_chroot(struct px_order *order)
+{
+	order->a = chroot(order->text) != 0 || chdir("/") != 0 ? errno : 0;
+}
+
+/* CREATE-7 CREATE-18: no System V memory when the process opens its first name */
+START_TEST(open_without_segments_is_listed_by_a_later_stream)
+{
+	struct px_helper first = px_helper_make(PX_BY_FORK_EXEC), target;
+	trace_event_id_t id;
+
+	if (px_helper_do(&first, "few-segments", 0, 0, NULL).a != 0) { /* not root, or a container */
+		px_test_skip("no right to limit System V memory");
+		return;
+	}
+	target = px_helper_make_by(&first, PX_BY_SPAWN);
+	id = px_helper_open(&target, "name");
+	fails(px_helper_create(&first, 0, target.pid, false), ENOMEM);
+	ck_assert_int_eq(px_helper_do(&first, "limit-segments", FEW, 0, NULL).a, 0);
+	ok(px_helper_create(&first, 0, target.pid, false));
+	ok(px_helper_start(&first, 0));
+	px_helper_trace(&target, id, 1);
+	ck_assert_uint_eq(px_helper_take(&first, 0, NULL, NULL), POSIX_TRACE_START);
+	ck_assert_uint_eq(px_helper_take(&first, 0, NULL, NULL), id);
+}
+END_TEST
+
+/* CREATE-7 EVOPEN-1: the process cannot open its file any more, and no stream, so it records nothing */
+START_TEST(open_after_a_chroot_is_listed_by_a_later_stream)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+	trace_event_id_t before = px_helper_open(&target, "before");
+	char empty[] = "/tmp/posixtrace-empty.XXXXXX";
+	int error;
+
+	ck_assert_ptr_nonnull(mkdtemp(empty));
+	error = (int)px_helper_do(&target, "chroot", 0, 0, empty).a;
+	rmdir(empty);
+	if (error == EPERM) {
+		px_test_skip("no right to chroot");
+		return;
+	}
+	ck_assert_int_eq(error, 0);
+	expect_names(&target, before, px_helper_open(&target, "after"));
+}
+END_TEST
+
+enum { REMOVED, CUT, OVERWRITTEN, BECAME_A_LINK, NR_DAMAGES };
+
+static void damage(const char *path, int how)
+{
+	char garbage[4096];
+	int fd;
+
+	if (how == REMOVED || how == BECAME_A_LINK)
+		ck_assert_int_eq(unlink(path), 0);
+	if (how == CUT)
+		ck_assert_int_eq(truncate(path, 0), 0);
+	if (how == BECAME_A_LINK)
+		ck_assert_int_eq(symlink("/dev/null", path), 0);
+	if (how != OVERWRITTEN)
+		return;
+	memset(garbage, 0xee, sizeof(garbage));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(write(fd, garbage, sizeof(garbage)), sizeof(garbage));
+	close(fd);
+}
+
+/* CREATE-7 EVOPEN-1: another process has damaged the file, or removed it because no process seemed to use it. */
+START_TEST(open_beside_a_damaged_file_is_listed_by_a_later_stream)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+	trace_event_id_t before = px_helper_open(&target, "before");
+	char name[PX_SHM_NAME_MAX], path[512];
+	uint64_t inode;
+
+	ck_assert(px_procfs_file((uint32_t)target.pid, PX_NAMES_FILE_PREFIX, name, sizeof(name),
+				 &inode));
+	snprintf(path, sizeof(path), "%s/%s", getenv("TXTRACE_DIR"), name);
+	damage(path, _i);
+	expect_traced_with_names(&target, before, px_helper_open(&target, "after"));
+	unlink(path);
+}
+END_TEST
+
+/* EVOPEN-1 FORK-5: nobody knows that a child uses the file of its parent, which ends */
+START_TEST(open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
+	trace_event_id_t before = px_helper_open(&target, "before");
+
+	child = px_helper_make_by(&target, PX_BY_CLONE);
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	ck_assert(!has_names_file(child.pid));
+	ck_assert_uint_eq(px_helper_open(&child, "before"), before);
+	expect_traced_with_names(&child, before, px_helper_open(&child, "after"));
 }
 END_TEST
 
@@ -898,7 +1029,9 @@ static const struct px_named_trick tricks[] = {
 	{"use-segments", trick_use_segments},
 	{"forbid-segments", trick_forbid_segments},
 	{"few-segments", trick_few_segments},
+	{"limit-segments", trick_limit_segments},
 	{"count-segments", trick_count_segments},
+	{"chroot", trick_chroot},
 	{NULL, NULL},
 };
 
@@ -960,6 +1093,10 @@ static TCase *segment_cases(void)
 	tcase_add_test(tcase, shared_names_of_a_family_move_together);
 	tcase_add_test(tcase, open_while_the_table_moves_gives_the_id_of_the_shared_table);
 	tcase_add_loop_test(tcase, names_file_ends_with_its_processes, 0, 2);
+	tcase_add_test(tcase, open_without_segments_is_listed_by_a_later_stream);
+	tcase_add_test(tcase, open_after_a_chroot_is_listed_by_a_later_stream);
+	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, NR_DAMAGES);
+	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
 	return tcase;
 }
 
