@@ -11,6 +11,7 @@
 #include "trace/calldata.h"
 #include "trace/native.h"
 #include "trace/payload.h"
+#include "trace/sched.h"
 
 #define MORE "txtrace_more" /* bytes after the fields of a type */
 
@@ -95,9 +96,13 @@ struct ctf_shape ctf_events_shape(struct ctf_events *events, const struct event 
 {
 	struct source *source = events->source;
 	struct ctf_shape shape = {.kind = SHAPE_BYTES, .native = event_native(event)};
+	const struct sched_record record = sched_read(event);
 	struct call_field field;
 
-	if (calldata_is(source, event)) {
+	if (record.kind != SCHED_NONE && record.kind != SCHED_START) {
+		shape.kind = SHAPE_SCHED;
+		shape.phase = (int)record.kind;
+	} else if (calldata_is(source, event)) {
 		shape = (struct ctf_shape){.kind = SHAPE_CALL, .phase = event->call.phase};
 		while (calldata_at(source, event, shape.nr_fields, &field))
 			shape.nr_fields++;
@@ -177,6 +182,29 @@ static void add_fields(struct ctf_events *events, bt_field_class *payload, const
 		add_bytes(events, payload, MORE);
 }
 
+/* Add the members in the order in which fill_sched() fills them. */
+static void add_sched(struct ctf_events *events, bt_field_class *payload, enum sched_kind kind)
+{
+	switch (kind) {
+	case SCHED_STOP:
+		add_member(payload, "reason", bt_field_class_string_create(events->trace_class));
+		return;
+	case SCHED_GAP_BEGINS:
+	case SCHED_GAP_ENDS:
+		add_member(payload, "phase", bt_field_class_string_create(events->trace_class));
+		add_member(payload, "cpu", unsigned_class(events, 32, false));
+		add_member(payload, "lost", unsigned_class(events, 64, false));
+		return;
+	default:
+		add_member(payload, "tid", unsigned_class(events, 32, false));
+		add_member(payload, "pid", unsigned_class(events, 32, false));
+		add_member(payload, "cpu", unsigned_class(events, 32, false));
+		add_member(payload, "state", bt_field_class_string_create(events->trace_class));
+		if (kind == SCHED_THREAD)
+			add_member(payload, "name", bt_field_class_string_create(events->trace_class));
+	}
+}
+
 static bt_field_class *payload_class(struct ctf_events *events, const struct event *event,
 				     const struct ctf_shape *shape)
 {
@@ -184,6 +212,8 @@ static bt_field_class *payload_class(struct ctf_events *events, const struct eve
 
 	if (shape->kind == SHAPE_CALL)
 		add_call(events, payload, event);
+	else if (shape->kind == SHAPE_SCHED)
+		add_sched(events, payload, (enum sched_kind)shape->phase);
 	else if (shape->kind == SHAPE_WORDS)
 		add_words(events, payload, shape->native);
 	else if (shape->kind == SHAPE_FIELDS)
@@ -297,6 +327,30 @@ static void fill_words(const struct ctf_events *events, const struct event *even
 	}
 }
 
+static void fill_sched(const struct event *event, bt_field *payload)
+{
+	const struct sched_record record = sched_read(event);
+
+	switch (record.kind) {
+	case SCHED_STOP:
+		set_string(member(payload, 0), sched_end_name(record.end));
+		return;
+	case SCHED_GAP_BEGINS:
+	case SCHED_GAP_ENDS:
+		set_string(member(payload, 0), record.kind == SCHED_GAP_BEGINS ? "begins" : "ends");
+		bt_field_integer_unsigned_set_value(member(payload, 1), record.cpu);
+		bt_field_integer_unsigned_set_value(member(payload, 2), record.nr_lost);
+		return;
+	default:
+		bt_field_integer_unsigned_set_value(member(payload, 0), (uint32_t)record.thread.tid);
+		bt_field_integer_unsigned_set_value(member(payload, 1), (uint32_t)record.thread.pid);
+		bt_field_integer_unsigned_set_value(member(payload, 2), record.cpu);
+		set_string(member(payload, 3), sched_state_name(record.thread.state));
+		if (record.kind == SCHED_THREAD)
+			set_string(member(payload, 4), record.thread.name);
+	}
+}
+
 static void fill_bytes(const unsigned char *bytes, size_t size, bt_field *to)
 {
 	ctf_must_be_zero(bt_field_array_dynamic_set_length(to, size));
@@ -325,6 +379,8 @@ void ctf_events_fill(const struct ctf_events *events, const struct event *event,
 	fill_context(events, event, to);
 	if (shape->kind == SHAPE_CALL)
 		fill_call(events, event, payload);
+	else if (shape->kind == SHAPE_SCHED)
+		fill_sched(event, payload);
 	else if (shape->kind == SHAPE_WORDS)
 		fill_words(events, event, payload, shape->native);
 	else if (shape->kind == SHAPE_FIELDS)

@@ -13,15 +13,16 @@
 #include "trace/source.h"
 
 /*
- * The payload has a shape: the fields of a call, ThreadX's words, the fields of a described type, or an array of bytes.  Events of one type can have
- * different shapes.  For example, a call that begins to wait has no result yet.  So each shape has its own class.
+ * The payload has a shape: the fields of a call or of a scheduling record, ThreadX's words, the fields of a described
+ * type, or an array of bytes.  Events of one type can have different shapes.  For example, a call that begins to wait
+ * has no result yet.  So each shape has its own class.
  */
-enum ctf_shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL, SHAPE_FIELDS };
+enum ctf_shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL, SHAPE_SCHED, SHAPE_FIELDS };
 
 struct ctf_shape {
 	enum ctf_shape_kind kind;
 	unsigned int native; /* SHAPE_WORDS */
-	int phase;	     /* SHAPE_CALL */
+	int phase;	     /* SHAPE_CALL; SHAPE_SCHED: enum sched_kind */
 	size_t nr_fields;    /* SHAPE_CALL, without CALLDATA_WAIT; SHAPE_FIELDS: 1 if there are more data than fields */
 };
 

@@ -132,6 +132,11 @@ static void put_notes(struct chrome *chrome, const struct mark *mark)
 	int nr_annotations =
 		mark->event ? annotations_of(chrome->export->source, mark->event, annotations) : 0;
 
+	if (mark->period && mark->period->state == THREAD_RUNNING) {
+		text_string(text, ",\"args\":{\"cpu\":");
+		text_unsigned(text, mark->period->cpu, 0, ' ');
+		text_char(text, '}');
+	}
 	if (nr_annotations == 0 && !mark->holder)
 		return;
 	text_string(text, ",\"args\":{");

@@ -8,7 +8,9 @@
  * event types, not on the number of events.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/files.h"
 #include "base/intern.h"
@@ -29,7 +31,7 @@
 #define KEPT_DESCRIBED_BYTES 256
 #define DEPTH 16      /* maximum depth of nested slices */
 
-enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN };
+enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED };
 
 struct origin {
 	uint32_t context;
@@ -44,6 +46,14 @@ struct site_key {
 
 #define NO_CALL (-1)
 
+/* The page gives each row a number, so a thread without a handle gets one.  No handle of a log is as large. */
+#define FIRST_NAMELESS 0xE0000000u
+
+struct nameless {
+	int pid, tid;
+	char name[TRACK_NAME_BYTES];
+};
+
 struct slice {
 	enum span_kind kind;
 	int64_t begin_ns;
@@ -51,7 +61,7 @@ struct slice {
 };
 
 /* The slices of a track that are open. */
-struct stack {
+struct open_slices {
 	struct slice slice[DEPTH];
 	unsigned int depth; /* may exceed DEPTH; deeper slices are not stored */
 };
@@ -70,8 +80,11 @@ struct html {
 	struct stack_text {
 		char *end, *functions;
 	} * stack_texts;
+	struct nameless *nameless; /* threads of which the log has only scheduling records */
+	size_t nr_nameless;
+	struct map nameless_of; /* key: the id of a track; value: index in nameless */
 	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
-	struct stack *stacks; /* the index is the id of a track */
+	struct open_slices *stacks; /* the index is the id of a track */
 	size_t nr_stacks;
 	unsigned char (*last_data)[KEPT_DESCRIBED_BYTES]; /* the index is the number of a site */
 	size_t nr_last_data;
@@ -202,7 +215,7 @@ static uint32_t name_number(struct html *html, const char *name)
 	return number_of(&html->names, name ? name : "", name ? strlen(name) : 0);
 }
 
-static struct stack *stack_of(struct html *html, const struct track *track)
+static struct open_slices *stack_of(struct html *html, const struct track *track)
 {
 	if (track->id >= html->nr_stacks) {
 		size_t nr = 2 * (size_t)track->id + 64;
@@ -224,9 +237,21 @@ static enum span_kind kind_of(const struct mark *mark)
 		return SPAN_LOSS;
 	case TRACK_CPU:
 		return SPAN_RUN;
+	case TRACK_STATES:
+		return mark->period->state == THREAD_RUNNING ? SPAN_RUN :
+		       mark->period->state == THREAD_BLOCKED ? SPAN_BLOCKED :
+							       SPAN_READY;
 	default:
 		return mark->event ? SPAN_ISR : SPAN_WAIT;
 	}
+}
+
+/* Return the number of the row of a track: the handle, or the number of a thread without one. */
+static uint32_t row_of(const struct html *html, const struct track *track)
+{
+	if (track->kind != TRACK_STATES || track->handle != 0)
+		return track->handle;
+	return FIRST_NAMELESS + (uint32_t)map_find(&html->nameless_of, track->id);
 }
 
 /*
@@ -236,13 +261,17 @@ static enum span_kind kind_of(const struct mark *mark)
 static void take_mark(void *arg, const struct mark *mark)
 {
 	struct html *html = arg;
-	struct stack *stack = stack_of(html, mark->track);
-	struct origin origin = {mark->track->handle, mark->track->pid, -1};
-
+	struct open_slices *stack = stack_of(html, mark->track);
+	struct origin origin = {row_of(html, mark->track), mark->track->pid, -1};
 	const char *name = mark->track->kind == TRACK_CPU ?
 				   NULL :
 				   mark->name; /* the page finds the running thread itself */
+	char cpu[24];
 
+	if (mark->period && mark->period->state == THREAD_RUNNING) {
+		snprintf(cpu, sizeof(cpu), "CPU %u", mark->period->cpu);
+		name = cpu;
+	}
 	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
 		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
 								name_number(html, name),
@@ -253,8 +282,17 @@ static void take_mark(void *arg, const struct mark *mark)
 
 static void take_track(void *arg, const struct track *track)
 {
-	(void)arg;
-	(void)track;
+	struct html *html = arg;
+	struct nameless *one;
+
+	if (track->kind != TRACK_STATES || track->handle != 0)
+		return;
+	html->nameless = must(reallocarray(html->nameless, html->nr_nameless + 1, sizeof(*html->nameless)));
+	*map_get(&html->nameless_of, track->id) = html->nr_nameless;
+	one = &html->nameless[html->nr_nameless++];
+	one->pid = track->pid;
+	one->tid = track->tid;
+	snprintf(one->name, sizeof(one->name), "%.*s", (int)(strlen(track->name) - strlen(": states")), track->name);
 }
 
 /* The page. */
@@ -365,6 +403,12 @@ static void put_objects(struct html *html)
 		text_printf(text, ",\"%s\",%d,%d,\"0x%llx\"]", source_object_type(source, object->type),
 			    (int)object->pid, (int)object->tid,
 			    (unsigned long long)object->address);
+	}
+	for (size_t i = 0; i < html->nr_nameless; i++) {
+		text_printf(text, "%s[%zu,", i + source->nr_objects > 0 ? ",\n" : "", FIRST_NAMELESS + i);
+		text_json(text, html->nameless[i].name);
+		text_printf(text, ",\"%s\",%d,%d,\"0x0\"]", source_object_type(source, OBJECT_THREAD),
+			    html->nameless[i].pid, html->nameless[i].tid);
 	}
 	text_string(text, "],\n");
 }
@@ -565,6 +609,8 @@ static bool end(struct export *export, bool is_complete)
 	free(html->stack_texts);
 	intern_free(&html->stack_ids);
 	free(html->filters);
+	free(html->nameless);
+	map_free(&html->nameless_of);
 	free(html->stacks);
 	free(html->last_data);
 	free(html);

@@ -182,8 +182,8 @@ static void put_track(void *arg, const struct track *track)
 	packet.track_descriptor = &descriptor;
 	descriptor.has_uuid = true;
 	descriptor.uuid = track->id;
-	descriptor.has_parent_uuid = track->process != NULL;
-	descriptor.parent_uuid = track->process ? track->process->id : 0;
+	descriptor.has_parent_uuid = track->parent != NULL;
+	descriptor.parent_uuid = track->parent ? track->parent->id : 0;
 	if (track->kind == TRACK_PROCESS) {
 		descriptor.process = &process;
 		process.has_pid = true;
@@ -404,6 +404,11 @@ static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
 						   .label = "holder",
 						   .label_size = strlen("holder"),
 						   .text = mark->holder});
+	if (mark->period && mark->period->state == THREAD_RUNNING)
+		wire_note(perfetto, &(struct note){.kind = NOTE_NUMBER,
+						   .label = "cpu",
+						   .label_size = strlen("cpu"),
+						   .number = mark->period->cpu});
 }
 
 /* Write the TracePacket that contains the event. */

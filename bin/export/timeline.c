@@ -388,7 +388,7 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 			    .name = event->name,
 			    .event = event};
 
-	if (event->time_ns > timeline->end_ns || timeline->nr_events++ == 0)
+	if (timeline->nr_events++ == 0 || event->time_ns > timeline->end_ns)
 		timeline->end_ns = event->time_ns;
 	if (event->type == POSIX_TRACE_OVERFLOW || event->type == POSIX_TRACE_RESUME) {
 		mark_loss(timeline, event);
@@ -439,6 +439,45 @@ static void put_run(void *arg, unsigned int context, int64_t from_ns, int64_t un
 	end_slice(timeline, track, until_ns);
 }
 
+/* Make the name of a state, such as "ready (woken)" or "blocked: mutex db lock". */
+static void name_state(char *name, size_t size, const struct state_period *period)
+{
+	char object[TRACK_NAME_BYTES - sizeof("blocked: ")] = "";
+
+	if (period->object)
+		waits_describe(period->object, object, sizeof(object));
+	switch (period->state) {
+	case THREAD_PREEMPTED:
+		snprintf(name, size, "ready (preempted)");
+		break;
+	case THREAD_WOKEN:
+		snprintf(name, size, "ready (woken)");
+		break;
+	case THREAD_BLOCKED:
+		snprintf(name, size, *object ? "blocked: %s" : "blocked", object);
+		break;
+	default:
+		snprintf(name, size, "%s", state_period_name(period->state));
+	}
+}
+
+static void put_state(void *arg, const struct state_period *period)
+{
+	const struct sched_thread *thread = period->thread;
+	struct timeline *timeline = arg;
+	struct track *track;
+	char name[TRACK_NAME_BYTES];
+
+	if (period->state == THREAD_UNKNOWN)
+		return;
+	track = track_of_states(&timeline->tracks, period->context, thread->index, (int)thread->pid, (int)thread->tid,
+				thread->name);
+	name_state(name, sizeof(name), period);
+	put(timeline, track,
+	    (struct mark){.kind = MARK_BEGIN, .time_ns = period->from_ns, .name = name, .period = period});
+	end_slice(timeline, track, period->until_ns);
+}
+
 void timeline_end(struct timeline *timeline, bool is_complete)
 {
 	timeline->is_ending = true;
@@ -451,6 +490,8 @@ void timeline_end(struct timeline *timeline, bool is_complete)
 	for (size_t i = 0; is_complete && i < timeline->tracks.nr_tracks; i++)
 		while (timeline->tracks.track[i]->depth > 0)
 			end_slice(timeline, timeline->tracks.track[i], timeline->end_ns);
+	if (is_complete && timeline->nr_events > 0)
+		state_periods_read(timeline->source, timeline->selection, put_state, timeline);
 	waits_free(&timeline->waits);
 	tracks_free(&timeline->tracks);
 	free(timeline);

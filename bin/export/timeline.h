@@ -8,6 +8,8 @@
  * 	counter		messages in a queue, the value of a semaphore, or free blocks in a pool
  * 	events lost	a slice from OVERFLOW to RESUME
  * 	CPU		of a ThreadX buffer: a slice for each run of a thread or an interrupt, with its name
+ * 	states		of a thread of a log with scheduling records: a slice for each time running, ready or blocked.  No
+ *			slice means that the records do not show what the thread did.  The filter has no effect on them.
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *
@@ -25,6 +27,7 @@
 
 #include "export/tracks.h"
 #include "trace/selection.h"
+#include "waits/state_periods.h"
 
 enum mark_kind { MARK_BEGIN, MARK_END, MARK_INSTANT, MARK_COUNTER };
 
@@ -35,6 +38,7 @@ struct mark {
 	const char *name;	   /* the name is not set in MARK_END and MARK_COUNTER */
 	const struct event *event; /* the event that the mark shows, or NULL */
 	const char *holder;	   /* name of the holder of the awaited object, or NULL */
+	const struct state_period *period; /* what the slice of a track with states shows, or NULL */
 	uint64_t flow;		   /* number of the flow through this mark, or 0 if there is none */
 	bool flow_ends;
 	int64_t value;	 /* set only in MARK_COUNTER */
@@ -53,7 +57,8 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 void timeline_event(struct timeline *timeline, const struct event *event);
 
 /*
- * If is_complete is true, end all slices.  For a ThreadX buffer, also read the source again to find the CPU slices.
+ * If is_complete is true, end all slices.  Also read the source again: a ThreadX buffer to find the CPU slices, and a log
+ * with scheduling records to find the states.
  * Then free the timeline.
  */
 void timeline_end(struct timeline *timeline, bool is_complete);

@@ -85,7 +85,7 @@ struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int ev
 	track->handle = handle;
 	track->pid = pid_of(tracks, object && object->pid > 0 ? object->pid : event_pid);
 	track->tid = object && object->tid > 0 ? object->tid : FOREIGN_PID + (int)track->id;
-	track->process = track_of_process(tracks, track->pid);
+	track->parent = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s",
 		 source_context_name(tracks->source, handle));
 	tracks->created(tracks->arg, track);
@@ -123,7 +123,7 @@ struct track *track_of_lock(struct tracks *tracks, unsigned int handle, unsigned
 	track = make_track(tracks, TRACK_LOCK, key_of_lane(handle, lane));
 	track->handle = handle;
 	track->pid = pid_of(tracks, event_pid);
-	track->process = track_of_process(tracks, track->pid);
+	track->parent = track_of_process(tracks, track->pid);
 	if (lane == 0)
 		snprintf(track->name, sizeof(track->name), "held: %s",
 			 tracks_object_name(tracks, handle));
@@ -144,7 +144,7 @@ struct track *track_of_counter(struct tracks *tracks, unsigned int handle, unsig
 		return track;
 	track = make_track(tracks, TRACK_COUNTER, key);
 	track->pid = pid_of(tracks, event_pid);
-	track->process = track_of_process(tracks, track->pid);
+	track->parent = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s %s", tracks_object_name(tracks, handle),
 		 name);
 	for (char *at = track->name; *at; at++)
@@ -164,8 +164,29 @@ static struct track *only_track(struct tracks *tracks, enum track_kind kind, con
 		return track;
 	track = make_track(tracks, kind, key);
 	track->pid = pid_of(tracks, event_pid);
-	track->process = track_of_process(tracks, track->pid);
+	track->parent = track_of_process(tracks, track->pid);
 	snprintf(track->name, sizeof(track->name), "%s", name);
+	tracks->created(tracks->arg, track);
+	return track;
+}
+
+struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid, const char *name)
+{
+	uint64_t key = key_of(TRACK_STATES, handle ? handle : UINT64_C(1) << 32 | number);
+	struct track *track = find_track(tracks, key);
+
+	if (track)
+		return track;
+	track = make_track(tracks, TRACK_STATES, key);
+	track->handle = handle;
+	track->pid = pid_of(tracks, pid);
+	track->tid = tid;
+	track->parent = handle ? track_of_thread(tracks, handle, pid) : track_of_process(tracks, track->pid);
+	if (handle || *name)
+		snprintf(track->name, sizeof(track->name), "%.100s: states",
+			 handle ? source_context_name(tracks->source, handle) : name);
+	else
+		snprintf(track->name, sizeof(track->name), "tid %d: states", tid);
 	tracks->created(tracks->arg, track);
 	return track;
 }

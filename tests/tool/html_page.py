@@ -324,15 +324,20 @@ def check_narrow(page):
 
 
 def check_runs(page):
-    """One CPU: at each moment at most one thread runs, and it does not wait."""
-    runs = page.run("trace.rows.flatMap((row, k) => (row.spans[KIND.RUN] ?? []).map(span => [span.begin, span.end, k]))")
-    runs.sort()
+    """At each moment at most one thread runs on a CPU, and a thread is in one state.  ThreadX has one CPU without a name."""
+    spans = page.run("trace.rows.flatMap((row, k) => [KIND.RUN, KIND.READY, KIND.BLOCKED].flatMap(kind => "
+                     "(row.spans[kind] ?? []).map(span => [span.begin, span.end, k, kind === KIND.RUN ? span.name : null])))")
+    runs = sorted(span for span in spans if span[3] is not None)
     if not runs:
         return
-    check(all(a[1] <= b[0] for a, b in zip(runs, runs[1:])), f"{page.name}: two run at the same time")
     duration = max(event["ns"] for event in page.events) - page.events[0]["ns"]
-    check(0 < sum(end - begin for begin, end, _ in runs) <= duration, f"{page.name}: they run longer than the trace is")
-    check(all(end > begin for begin, end, _ in runs), f"{page.name}: a run has no length")
+    for cpu in {run[3] for run in runs}:
+        on_cpu = [run for run in runs if run[3] == cpu]
+        check(all(a[1] <= b[0] for a, b in zip(on_cpu, on_cpu[1:])), f"{page.name}: two run at the same time")
+        check(0 < sum(end - begin for begin, end, *_ in on_cpu) <= duration, f"{page.name}: they run longer than the trace is")
+    of_threads = sorted(spans, key=lambda span: (span[2], span[0]))
+    check(all(a[2] != b[2] or a[1] <= b[0] for a, b in zip(of_threads, of_threads[1:])), f"{page.name}: two states at a time")
+    check(all(end > begin for begin, end, *_ in spans), f"{page.name}: a state has no length")
     if page.name in PROFILES:
         ticks = page.run("Object.fromEntries(trace.rows.filter(row => row.runTime > 0)"
                          ".map(row => [row.name, row.runTime / 1000]))")

@@ -62,6 +62,8 @@ class Shown:
         self.holds[re.sub(r" \(\d+\)$", "", track.removeprefix("held: "))].append((begin, end, thread))
 
     def add(self, track, name, begin, end):
+        if track.endswith(": states"):
+            return
         if track.startswith("held: "):
             self.add_hold(track, begin, end, name)
         else:

@@ -3,7 +3,7 @@
 # What the tool makes of scheduling records.  The times of each thread are known by the description of the log.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mksched=$(pwd)/tests/tool/mksched
+mksched=$(pwd)/tests/tool/mksched perfetto_check=$(pwd)/tests/tool/perfetto_check
 [ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
 
 # spent LOG THREAD RAN PREEMPTED WOKEN BLOCKED UNKNOWN: the times of a thread, in us
@@ -54,6 +54,70 @@ spent mixed worker 300 60 0 190 450
 spent mixed late 50 0 50 0 0
 cd "$scratch" || exit 99
 golden states-report report --profile --latency --cpus --processes mixed
+golden states-list states mixed
+golden states-list.csv states --from 350us --until 480us --format csv mixed
+
+# The exporters have the same times.  The filter has no effect on them.
+shown()
+{
+	nr_checks=$((nr_checks + 1))
+	awk '{ $1 = $1; print }' "$scratch/shown" | sort >"$scratch/sorted"
+	cmp -s "$scratch/sorted" "$scratch/listed" || {
+		complain "$1 shows other states than states does:"
+		diff "$scratch/listed" "$scratch/sorted" | head -10
+	}
+}
+"$tool" states --format csv mixed 2>/dev/null | tr -d '\r' | awk -F, 'NR > 1 && $6 != "not known" {
+	state = $6 == "ready" ? $6 " (" $7 ")" : $9 == "" ? $6 : $6 ": " $9
+	printf "%s %.0f %.0f %s\n", $3, $1 * 1e6, ($1 + $2) * 1e6, state }' | sort >listed
+if has_program python3 'states in Chrome and HTML'; then
+	"$tool" export --to chrome -f thread:main -o chrome.json mixed 2>/dev/null
+	python3 - <<'END' >shown
+import json
+name, opened = {}, {}
+for r in json.load(open("chrome.json"))["traceEvents"]:
+    track = r["pid"], r["tid"]
+    if r.get("name") == "thread_name":
+        name[track] = r["args"]["name"]
+    elif r["ph"] == "B" and name[track].endswith(": states"):
+        opened[track] = r
+    elif r["ph"] == "E" and track in opened:
+        begin = opened.pop(track)
+        print(name[track].removesuffix(": states"), round(begin["ts"]), round(r["ts"]), begin["name"])
+END
+	shown chrome
+	"$tool" export --to html -f 'event:txtrace_switch_in' -o page.html mixed 2>/dev/null
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/tool python3 - <<'END' >shown
+import page_data
+page = open("page.html", encoding="utf-8").read()
+facts = page_data.facts_of(page)
+thread = {row[0]: row[1] for row in facts["objects"]}
+for kind, context, begin, end, name in page_data.spans_of(page):
+    if kind in (4, 5, 6):
+        name = "running" if kind == 4 else facts["names"][name]
+        print(thread[context], begin // 1000, end // 1000, name)
+END
+	shown html
+fi
+if "$tool" export --to perfetto -o mixed.perfetto mixed 2>/dev/null && [ -x "$perfetto_check" ]; then
+	"$perfetto_check" mixed.perfetto | sed -n -E 's/^(begin|end) ([0-9]+) \[(.*): states\] ?(.*)/\1 \2 \3 \4/p' | awk '
+		{ us = ($2 - 1700000000000000000) / 1000 }
+		$1 == "begin" { sub(/ cpu=[0-9]+$/, ""); from[$3] = us; state[$3] = substr($0, index($0, $3) + length($3) + 1) }
+		$1 == "end" { printf "%s %.0f %.0f %s\n", $3, from[$3], us, state[$3] }' >shown
+	shown perfetto
+else
+	echo 'SKIP states in Perfetto: the tool was built without protobuf-c'
+fi
+if "$tool" export --to ctf -o mixed.ctf mixed 2>err; then
+	has_program babeltrace2 'records in CTF' && {
+		nr_checks=$((nr_checks + 1))
+		babeltrace2 mixed.ctf | grep 'txtrace_switch_out' | grep -q 'tid = 1, pid = 100, cpu = 1, state = "blocked"' ||
+			complain 'CTF has no fields of scheduling records'
+		nr_checks=$((nr_checks + 1))
+		babeltrace2 mixed.ctf | grep 'txtrace_sched_gap' | grep -q 'phase = "ends", cpu = 0, lost = 3' ||
+			complain 'CTF has no fields of gaps'
+	}
+fi
 
 # The first record takes the CPU away, so the thread ran since the records began; the other has run on CPU 1 all the time.
 # A gap of CPU 0 makes unknown what a thread does that has no CPU, or CPU 0; a tid that is used again is another thread.
@@ -117,6 +181,7 @@ END
 golden states-why why lock waiter
 golden states-blocked blocked --wide lock
 golden states-locks locks --wide lock
+golden states-lock states --wide lock
 
 # The process ends while a thread waits.  The kernel ends the thread a little later.
 "$mksched" "$scratch/dies" <<'END' || complain 'no log could be written'

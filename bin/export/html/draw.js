@@ -99,7 +99,7 @@ class Theme {
 		this.isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 		this.hues = this.isDark ? HUES_DARK : HUES_LIGHT;
 		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait', 'wait-text', 'run',
-			'run-text', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select'])
+			'run-text', 'ready', 'blocked', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select'])
 			this[name.replace(/-./g, c => c[1].toUpperCase())] = style.getPropertyValue(`--${name}`).trim();
 		this.font = `11px ${style.getPropertyValue('--sans')}`;
 		this.hatch = null;

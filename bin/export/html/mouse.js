@@ -128,7 +128,8 @@ class Mouse {
 
 		if (y < AXIS_HEIGHT || !line || !line.row)
 			return gap ? {span: gap} : null;
-		const span = this.innermost(line.row, time);
+		const isStrip = down >= line.y + PADDING + line.row.lane + line.row.state - timeline.stripHeight(line.row);
+		const span = this.innermost(line.row, time, isStrip);
 		const event = trace.nearest(line.row.events, time);
 		const isState = down >= line.y + PADDING + line.row.lane;
 
@@ -136,9 +137,11 @@ class Mouse {
 			return {event};
 		return span ? {span} : gap ? {span: gap} : null;
 	}
-	/* If spans overlap, prefer an interrupt to the span that it interrupts. */
-	innermost(row, time) {
-		for (const kind of [KIND.ISR, KIND.WAIT, KIND.LOCK, KIND.RUN]) {
+	/* If spans overlap, prefer an interrupt to the span that it interrupts.  In the strip of states, prefer a state. */
+	innermost(row, time, isStrip) {
+		const states = [KIND.RUN, KIND.READY, KIND.BLOCKED], others = [KIND.ISR, KIND.WAIT, KIND.LOCK];
+
+		for (const kind of isStrip ? [...states, ...others] : [...others, ...states]) {
 			const span = this.findSpan(row.spans[kind] ?? [], time, 1.5);
 
 			if (span)

@@ -288,7 +288,7 @@ class Page {
 	}
 	makeLegend(box) {
 		const group = make('section', 'legend');
-		const entries = [['runs', '--run'], ['waits', '--wait'], ['interrupt', '--isr'], ['holds a lock', '--lock'],
+		const entries = [['runs', '--run'], ['ready, without a CPU', '--ready'], ['blocked', '--blocked'], ['waits', '--wait'], ['interrupt', '--isr'], ['holds a lock', '--lock'],
 			['events lost', '--loss'], ['hit', '--hit']];
 
 		group.append(make('h3', '', 'Colours'));

@@ -229,6 +229,7 @@ function threadTable(trace, callbacks) {
 		['events', row => row.events.length, grouped],
 		['share', row => row.events.length, number => share(number, trace.n)],
 		...hasRuns ? [['runs', row => row.runTime, brief], ['of the time', row => row.runTime, time => share(time, duration)]] : [],
+		...trace.hasStates ? [['ready', row => row.readyTime, brief], ['blocked', row => row.blockedTime, brief]] : [],
 		['waits', row => row.nrWaits, grouped],
 		['waited', row => row.waitTime, time => time > 0 ? brief(time) : ''],
 	], rows, row => callbacks.row(row), 'There are no threads.');

@@ -7,7 +7,7 @@
  * events in a pixel is exact at any zoom.  Theme.countHues() finds the colours from sums that are computed once.
  */
 
-const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, PADDING = 4;
+const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, STATES_LANE = 28, PADDING = 4;
 const SPAN_LEAST_NS = 20; // the view shows at least this much time
 const STRETCH = 1.7; // largest factor for the row height, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
@@ -76,7 +76,8 @@ class Timeline {
 	/* Compute the height of the rows: they are higher if there is room. */
 	measureRows() {
 		const open = this.groups.filter(group => !this.closed.has(group.key)).flatMap(group => group.rows);
-		const lanes = row => [row.events.length > 0 ? EVENT_LANE : 0, row.spans.length > 0 ? STATE_LANE : 0];
+		const lanes = row => [row.events.length > 0 ? EVENT_LANE : 0, row.spans.length === 0 ? 0 :
+			row.kind === 'thread' && this.trace.hasStates ? STATES_LANE : STATE_LANE];
 		const fixed = AXIS_HEIGHT + 12 + this.groups.length * GROUP_HEIGHT + open.length * 2 * PADDING;
 		const needed = open.reduce((sum, row) => sum + lanes(row)[0] + lanes(row)[1], 1);
 		const stretch = Math.min(Math.max((this.scroller.clientHeight - fixed) / needed, 1), STRETCH);
@@ -285,10 +286,16 @@ class Timeline {
 		if (isChosen)
 			this.fill(this.theme.select, 0, y, this.width, row.height);
 		this.fill(this.theme.row, 0, y + row.height - 1, this.width, 1);
-		if (row.spans[KIND.RUN])
-			this.drawSpans(row.spans[KIND.RUN], stateY, row.state - 2, this.theme.run, this.theme.runText, () => 'running');
+		const strip = this.stripHeight(row);
+		const stripY = stateY + row.state - strip;
+
+		for (const [kind, color, textColor] of [[KIND.BLOCKED, 'blocked', 'waitText'], [KIND.READY, 'ready', 'runText'],
+			[KIND.RUN, 'run', 'runText']])
+			if (row.spans[kind])
+				this.drawSpans(row.spans[kind], strip ? stripY : stateY, (strip || row.state) - 2, this.theme[color],
+					this.theme[textColor], stateText);
 		if (row.spans[KIND.WAIT])
-			this.drawSpans(row.spans[KIND.WAIT], stateY, row.state - 2, this.theme.wait, this.theme.waitText,
+			this.drawSpans(row.spans[KIND.WAIT], stateY, row.state - strip - 2, this.theme.wait, this.theme.waitText,
 				waitText);
 		if (row.spans[KIND.LOCK])
 			this.drawSpans(row.spans[KIND.LOCK], stateY, row.state - 2, this.theme.lock, this.theme.lockText,
@@ -298,6 +305,10 @@ class Timeline {
 				span => span.name);
 		if (row.lane > 0)
 			this.drawEvents(row, y + PADDING, row.lane - 4);
+	}
+	/* With scheduling records, the lower half of the lane of a thread shows its states, and the upper one its waits. */
+	stripHeight(row) {
+		return row.kind === 'thread' && this.trace.hasStates ? Math.floor(row.state / 2) : 0;
 	}
 	/* Spans that are narrower than a pixel share that pixel. */
 	drawSpans(list, y, height, color, textColor, textOf) {
@@ -547,6 +558,10 @@ function waitText(span) {
 	return span.holder ? `${what}, held by ${span.holder}` : what;
 }
 
+function stateText(span) {
+	return span.kind === KIND.RUN ? ['running', span.name].filter(text => text).join(', ') : span.name;
+}
+
 /* Return a title that describes the span. */
 function spanTitle(span) {
 	switch (span.kind) {
@@ -557,7 +572,10 @@ function spanTitle(span) {
 	case KIND.LOCK:
 		return `${span.name} holds ${span.row.name}`;
 	case KIND.RUN:
-		return `${span.row.name} runs`;
+		return span.name ? `${span.row.name} runs on ${span.name}` : `${span.row.name} runs`;
+	case KIND.READY:
+	case KIND.BLOCKED:
+		return `${span.row.name} is ${span.name}`;
 	default:
 		return 'events were lost here';
 	}

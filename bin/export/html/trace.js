@@ -17,7 +17,8 @@
  * txtrace writes the trace into these elements of the page:
  *
  *	script.events	blocks of records, one for each event, in the order of the file
- *	script.spans	blocks of records, one for each span: a wait, interrupt, hold, loss, or CPU slice
+ *	script.spans	blocks of records, one for each span: a wait, interrupt, hold, loss, CPU slice,
+ *			or state of a thread
  *	#facts		JSON: the file, and the names; the records hold numbers of names
  *
  * Blocks are base64, and their numbers are LEB128 (bin/export/pack.h).  The record of an event holds
@@ -44,7 +45,7 @@
  * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
  */
 
-const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4};
+const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4, READY: 5, BLOCKED: 6};
 const KEPT_BYTES = 64, KEPT_DESCRIBED_BYTES = 256;
 const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 /* Phases of a call, the sizes of the words of a layout, and those of kinds of fields: see lib/event/calls.h. */
@@ -152,6 +153,7 @@ class Trace {
 		this.pool = new Growing(Uint8Array);
 		this.nrRead = 0;
 		this.gaps = [];
+		this.hasStates = false;
 		this.waits = [];
 		this.nameTypes();
 		this.objects = new Map(facts.objects.map(
@@ -291,7 +293,7 @@ class Trace {
 		const object = this.objects.get(context);
 
 		row = {key, kind, context, pid: object && object.pid ? object.pid : pid, tid: object ? object.tid : 0,
-			name: this.rowName(context, object), events: [], spans: [], waitTime: 0, runTime: 0, nrWaits: 0};
+			name: this.rowName(context, object), events: [], spans: [], waitTime: 0, runTime: 0, readyTime: 0, blockedTime: 0, nrWaits: 0};
 		this.rowOf.set(key, row);
 		this.rows.push(row);
 		return row;
@@ -370,6 +372,11 @@ class Trace {
 			}
 			if (kind === KIND.RUN)
 				span.row.runTime += end - begin;
+			if (kind === KIND.READY)
+				span.row.readyTime += end - begin;
+			if (kind === KIND.BLOCKED)
+				span.row.blockedTime += end - begin;
+			this.hasStates ||= kind === KIND.READY || kind === KIND.BLOCKED;
 		}
 	}
 
