@@ -11,7 +11,7 @@
 #include "cmd/completion.h"
 
 const struct command *const commands[] = {
-	&cmd_record, &cmd_follow, &cmd_list,	&cmd_doctor, &cmd_snapshot, &cmd_recover, &cmd_pack,
+	&cmd_record, &cmd_follow, &cmd_top, &cmd_list,	&cmd_doctor, &cmd_snapshot, &cmd_recover, &cmd_pack,
 	&cmd_print,  &cmd_info,
 	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_waits,   &cmd_states, &cmd_why,
 	&cmd_merge,  &cmd_diff,

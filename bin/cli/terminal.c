@@ -8,11 +8,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/message.h"
 #include "base/output.h"
 #include "cli/options.h"
+
+static bool has_screen;
+static struct termios before_screen;
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 static bool pager_is_off;
@@ -131,4 +135,56 @@ int terminal_width(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
 	return 100;
+}
+
+int terminal_height(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0)
+		return size.ws_row;
+	return 24;
+}
+
+/* stdio may hold output of the command, and its order does not matter here. */
+static void send(const char *sequence)
+{
+	ssize_t sent = write(STDOUT_FILENO, sequence, strlen(sequence));
+
+	(void)sent;
+}
+
+bool terminal_begin_screen(void)
+{
+	static bool is_registered;
+	struct termios keys;
+
+	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before_screen) != 0)
+		return false;
+	if (!is_registered && atexit(terminal_end_screen) != 0)
+		return false;
+	is_registered = true;
+	keys = before_screen;
+	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	keys.c_cc[VMIN] = 1;
+	keys.c_cc[VTIME] = 0;
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &keys) != 0)
+		return false;
+	has_screen = true;
+	send("\033[?1049h\033[?25l");
+	return true;
+}
+
+void terminal_end_screen(void)
+{
+	if (!has_screen)
+		return;
+	has_screen = false;
+	send("\033[?25h\033[?1049l");
+	tcsetattr(STDIN_FILENO, TCSANOW, &before_screen);
+}
+
+const char *terminal_clear(void)
+{
+	return "\033[H\033[J";
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours and a pager, used only if standard output is a terminal. */
+/* Colours, a pager, and a screen that the command draws again and again; all only if standard output is a terminal. */
 #ifndef TXTRACE_CLI_TERMINAL_H
 #define TXTRACE_CLI_TERMINAL_H
 
@@ -24,5 +24,18 @@ const char *terminal_color(enum color color);
 
 /* Return the number of columns of the terminal, or 100 if it is unknown. */
 int terminal_width(void);
+
+/* Return the number of lines of the terminal, or 24 if it is unknown. */
+int terminal_height(void);
+
+/*
+ * Begin a screen: the terminal sends each key at once, and what it showed comes back with terminal_end_screen(), or when
+ * the command exits.  Return false, and change nothing, if standard input or standard output is no terminal.
+ */
+bool terminal_begin_screen(void);
+void terminal_end_screen(void);
+
+/* Return the sequence that makes the screen empty, and puts the cursor at its beginning. */
+const char *terminal_clear(void);
 
 #endif

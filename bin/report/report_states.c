@@ -58,6 +58,38 @@ static void put_latencies(const struct report *report, struct table *table, stru
 	table_duration(table, (int64_t)durations->largest);
 }
 
+/* Put the mean number of threads over a time of this length. */
+static void put_mean(struct table *table, int64_t ns, double length)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.2f", (double)ns / length);
+	table_string(table, text);
+}
+
+static void put_run_queue(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Start", "start_s", true},
+						{"Length", "length_s", true},
+						{"Running", "running", true},
+						{"Ready", "ready", true},
+						{"Not Known", "unknown", true},
+						{0}};
+	const struct run_queue *queue = &report->states.run_queue;
+
+	table_begin(table, "Run Queue", "run_queue", columns, 1);
+	for (size_t i = 0; i < run_queue_rows(queue); i++) {
+		double length = (double)run_queue_length(queue, i);
+
+		table_seconds(table, queue->begin_ns + (int64_t)i * queue->width_ns);
+		table_duration(table, (int64_t)length);
+		put_mean(table, queue->running_ns[i], length);
+		put_mean(table, queue->ready_ns[i], length);
+		put_mean(table, queue->unknown_ns[i], length);
+	}
+	table_end(table);
+}
+
 void report_print_latency(const struct report *report, struct table *table)
 {
 	static const struct column columns[] = {{"Thread", "thread", false}, {"TID", "tid", true},
@@ -90,6 +122,7 @@ void report_print_latency(const struct report *report, struct table *table)
 		table_number(table, row->nr_migrations);
 	}
 	table_end(table);
+	put_run_queue(report, table);
 	if (!report->has_records)
 		table_note(table, "  this log has no scheduling records");
 }

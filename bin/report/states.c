@@ -31,6 +31,17 @@ static void add_to(struct map *map, uint64_t key, int64_t ns)
 	*value = (uint64_t)sum;
 }
 
+/* Add the part of a period that is in the range.  Its length is ns. */
+static void note_depth(struct states *states, enum thread_state state, int64_t from_ns, int64_t ns)
+{
+	int64_t begin_ns = states->events->begin > 0 ? states->events->begin : 0;
+
+	if (from_ns < begin_ns)
+		from_ns = begin_ns;
+	states->run_queue.begin_ns = begin_ns;
+	run_queue_add(&states->run_queue, state, from_ns, from_ns + ns);
+}
+
 void states_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter, enum thread_state state,
 		  int64_t from_ns, int64_t until_ns)
 {
@@ -42,6 +53,7 @@ void states_spent(void *arg, const struct sched_thread *thread, const struct wai
 	(void)waiter;
 	if (ns == 0)
 		return;
+	note_depth(states, state, from_ns - first_ns, ns);
 	units_add(&row->times.ns[state], ns);
 	if (state == THREAD_WOKEN)
 		durations_add(&row->woken, until_ns - from_ns);

@@ -8,6 +8,7 @@
 
 #include "base/durations.h"
 #include "report/events.h"
+#include "report/run_queue.h"
 
 struct states_row {
 	pid_t pid, tid;
@@ -23,6 +24,7 @@ struct states {
 	const struct report_events *events;
 	struct states_row *row;
 	size_t nr_rows;
+	struct run_queue run_queue;
 	struct map time_of_cpu;	     /* key: CPU; value: ns */
 	struct map time_of_context;  /* key: context and CPU; value: ns */
 };

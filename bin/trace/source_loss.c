@@ -179,7 +179,7 @@ void source_report_state(struct source *source)
 {
 	if (source->file.damaged)
 		report_damage(source);
-	else if (source->file.running)
+	else if (source->file.running && !source->is_followed)
 		message("%s: this log is being written; it had %llu events when it was opened",
 			source->path, source->file.nr_events);
 }

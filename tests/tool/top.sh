@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace top: of a file, of a process, on a terminal, and where the kernel refuses scheduling records.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+mksched=$(pwd)/tests/tool/mksched refuse=$(pwd)/tests/oracle/refuse
+[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
+
+fails 2 'takes -p PID, or one file' top
+fails 2 'takes -p PID, or one file' top -p 1 "$scratch/file"
+fails 2 '--sort takes' top --sort size "$scratch/file"
+fails 2 '--interval takes' top --interval 0 "$scratch/file"
+fails 2 '--format needs --once' top --format json "$scratch/file"
+fails 2 'No such file' top "$scratch/file"
+
+"$mksched" "$scratch/lock" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running holder
+0 thread 2 blocked waiter
+5 call 1 0 pthread_mutex_lock whole abcd 0 0 0
+10 out 1 0 ready
+12 in 2 0
+15 call 2 0 pthread_mutex_lock begins abcd 0 0 0
+17 out 2 0 blocked
+40 in 1 0
+60 call 1 0 pthread_mutex_unlock whole abcd 0 0 0
+70 out 1 0 blocked
+72 in 2 1
+75 call 2 1 pthread_mutex_lock ends abcd 0 0 0
+100 event 2 1
+END
+cd "$scratch" || exit 99
+golden top-file top --once lock
+golden top-sorted top --sort name lock
+golden top.json top --once --format json lock
+
+# A process: its own threads, and nothing is left behind.
+if has_program python3 'top of a process and on a terminal'; then
+	export TMPDIR=$scratch/tmp
+	mkdir "$TMPDIR"
+	python3 -c 'import time; time.sleep(60)' &
+	process=$!
+	"$tool" top --once --interval 0.2 --format csv -p $process >said 2>err || complain "top fails: $(cat err)"
+	nr_checks=$((nr_checks + 1))
+	grep -q "^Threads,.*,$process,running," said || complain "top -p does not show the thread of the process: $(cat said)"
+	# The kernel refuses: the shares are marked as estimates, in each format.
+	if [ -x "$refuse" ]; then
+		"$refuse" 1 "$tool" top --once --interval 0.2 -p $process >said 2>err || complain "refused top fails: $(cat err)"
+		nr_checks=$((nr_checks + 1))
+		grep -q " $process .* ~[0-9.]*  *~[0-9.]*  *~[0-9.]*" said && grep -q 'estimates' said ||
+			complain "estimates have no mark: $(cat said)"
+		"$refuse" 13 "$tool" top --once --interval 0.2 --format csv -p $process 2>&1 >said | head -3
+		nr_checks=$((nr_checks + 1))
+		grep -q "^Threads,.*,$process,estimated,true" said || complain 'CSV hides that shares are estimates'
+	fi
+	nr_checks=$((nr_checks + 1))
+	python3 - "$tool" "$process" <<'END' || complain 'top fails on a terminal'
+import fcntl, os, pty, select, struct, sys, termios
+child, terminal = pty.fork()
+if child == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[1], [sys.argv[1], "top", "--interval", "0.2", "-p", sys.argv[2]])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+before = termios.tcgetattr(terminal)
+seen = b""
+def until(word):
+    global seen
+    while word not in seen:
+        if not select.select([terminal], [], [], 30)[0]:
+            sys.exit(f"top does not show {word}: {seen[-500:]}")
+        try:
+            seen += os.read(terminal, 65536)
+        except OSError:
+            break
+until(b"q quit")
+seen = b""
+os.write(terminal, b"p")
+until(b"paused")
+seen = b""
+os.write(terminal, b"n")
+until(b"q quit")
+os.write(terminal, b"q")
+until(b"\x1b[?1049l")
+status = os.waitpid(child, 0)[1]
+if status != 0 or termios.tcgetattr(terminal) != before:
+    sys.exit(f"top ends with {status}, and leaves the terminal {termios.tcgetattr(terminal)}")
+END
+	kill $process
+	wait $process 2>/dev/null
+	nr_checks=$((nr_checks + 1))
+	[ -z "$(ls "$TMPDIR")" ] || complain "files are left: $(ls "$TMPDIR")"
+fi
+finish
