@@ -116,6 +116,21 @@ int txtrace_check_sched(pid_t __pid, int *__error);
 #define TXTRACE_SCHED_START 13u
 #define TXTRACE_SCHED_STOP 14u
 
+/*
+ * Where the kernel refuses scheduling records, a log has these events instead: what the kernel has counted for a thread
+ * of the target since the thread began, when the stream starts and stops, and from time to time between.  Data: struct
+ * txtrace_cpu_time.
+ */
+#define TXTRACE_CPU_TIME 15u
+
+struct txtrace_cpu_time {
+	pid_t tid;
+	pid_t pid;
+	unsigned long long ran_ns;   /* on a CPU; of a thread that runs, the last few milliseconds may be missing */
+	unsigned long long ready_ns; /* ready, but without a CPU */
+	char name[16];
+};
+
 enum txtrace_sched_state {
 	TXTRACE_UNKNOWN = 0,
 	TXTRACE_RUNNING = 1,  /* on the CPU `cpu` */

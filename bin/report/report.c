@@ -86,12 +86,25 @@ static void use_records(struct report *report)
 		report->cpus.cpu[cpu].time = (int64_t)map_find(&states->time_of_cpu, cpu);
 }
 
+/* What the kernel counted is nearer to the truth than an estimate from events. */
+static void use_counts(struct report *report)
+{
+	for (size_t i = 0; i < report->counted.nr_rows; i++) {
+		const struct counted_row *row = &report->counted.row[i];
+
+		if (row->context != 0 && (row->until_ns > row->from_ns || row->is_late))
+			contexts_get(&report->contexts, row->context)->time =
+				row->ran_ns + (row->is_late ? row->ran_from_ns : 0);
+	}
+}
+
 static void gather_log(struct report *report)
 {
 	struct report_event event;
 	size_t process;
 
 	report->states.events = &report->events;
+	report->counted.events = &report->events;
 	report->events.states = &report->states;
 	calls_expand(report->source);
 	processes_init(&report->processes, report->source);
@@ -107,6 +120,7 @@ static void gather_log(struct report *report)
 			cpus_leave(&report->cpus, &event); /* the thread begins to wait, or ends */
 		if (event.is_made)
 			continue;
+		counted_event(&report->counted, &report->events.raw);
 		report->nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
 		process = processes_event(&report->processes, &report->events.raw);
 		if (process == NO_PROCESS)
@@ -136,6 +150,8 @@ void report_gather(struct report *report, struct source *source, const struct se
 		use_records(report);
 	for (size_t i = 0; !source->file.foreign && i < report->on_cpus.nr_pairs; i++)
 		units_add(&report->on_cpus.pair[i]->ctx->time, report->on_cpus.pair[i]->time);
+	if (!source->file.foreign && !report->has_records)
+		use_counts(report);
 	contexts_disambiguate(&report->contexts);
 }
 
@@ -147,6 +163,7 @@ void report_free(struct report *report)
 	processes_free(&report->processes);
 	inversions_free(report->inversions);
 	states_free(&report->states);
+	counted_free(&report->counted);
 	report_events_free(&report->events);
 	contexts_free(&report->contexts);
 }
@@ -400,6 +417,8 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 		report_print_profile(report, table);
 	if (kinds & REPORT_PROFILE && report->has_records)
 		report_print_states(report, table);
+	else if (kinds & REPORT_PROFILE && report->counted.nr_rows > 0)
+		report_print_counted(report, table);
 	if (kinds & REPORT_PERFORMANCE)
 		report_print_performance(report, table);
 	if (kinds & REPORT_SERVICES) {

@@ -7,6 +7,7 @@
 #define TXTRACE_REPORT_REPORT_H
 
 #include "cli/table.h"
+#include "report/counted.h"
 #include "report/counters.h"
 #include "report/counts.h"
 #include "report/cpus.h"
@@ -42,6 +43,7 @@ struct report {
 	struct processes processes;
 	struct cpus cpus;
 	struct states states;
+	struct counted counted; /* empty if the log has scheduling records */
 	bool has_records; /* the log has scheduling records: then run times are those of `states` */
 	uint64_t nr_gaps; /* number of OVERFLOW events */
 };
@@ -55,6 +57,7 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 
 /* report_states.c: the reports on scheduling records. */
 void report_print_states(const struct report *report, struct table *table);
+void report_print_counted(const struct report *report, struct table *table);
 void report_print_latency(const struct report *report, struct table *table);
 
 /* report_threads.c: the reports about threads. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reports on scheduling records: Thread States and Scheduling Latency. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "report/report.h"
@@ -42,6 +43,54 @@ void report_print_states(const struct report *report, struct table *table)
 		table_note(table, "  scheduling records are missing in %llu gap%s",
 			   (unsigned long long)report->events.waits.states.nr_gaps,
 			   report->events.waits.states.nr_gaps == 1 ? "" : "s");
+}
+
+/* In text, a mark says that the number is an estimate. */
+static void put_estimate(struct table *table, int64_t ns)
+{
+	char number[32], text[40];
+
+	if (table->format != FORMAT_TEXT) {
+		table_duration(table, ns);
+		return;
+	}
+	units_duration(number, sizeof(number), ns);
+	snprintf(text, sizeof(text), "~%s", number);
+	table_string(table, text);
+}
+
+static void put_counted(const struct report *report, struct table *table, const struct counted_row *row)
+{
+	const struct context *ctx = row->context ? contexts_find(&report->contexts, row->context) : NULL;
+	int64_t all_ns = row->until_ns - row->from_ns, rest_ns = all_ns - row->ran_ns - row->ready_ns;
+
+	table_string(table, ctx ? ctx->name : row->name);
+	table_number(table, (uint64_t)row->tid);
+	put_estimate(table, row->ran_ns);
+	put_estimate(table, row->ready_ns);
+	put_estimate(table, rest_ns > 0 ? rest_ns : 0);
+	table_duration(table, all_ns);
+	if (table->format != FORMAT_TEXT)
+		table_string(table, "true");
+}
+
+void report_print_counted(const struct report *report, struct table *table)
+{
+	static const struct column columns[] = {{"Thread", "thread", false},   {"TID", "tid", true},
+						{"Ran", "ran_s", true},	       {"Ready", "ready_s", true},
+						{"Blocked", "blocked_s", true}, {"All", "all_s", true},
+						{"Estimated", "estimated", true}, {0}};
+	struct column shown[sizeof(columns) / sizeof(columns[0])];
+
+	memcpy(shown, columns, sizeof(shown));
+	if (table->format == FORMAT_TEXT)
+		shown[sizeof(columns) / sizeof(columns[0]) - 2] = (struct column){0};
+	table_begin(table, "Thread States", "thread_states", shown, 2);
+	for (size_t i = 0; i < report->counted.nr_rows; i++)
+		if (report->counted.row[i].until_ns > report->counted.row[i].from_ns)
+			put_counted(report, table, &report->counted.row[i]);
+	table_end(table);
+	table_note(table, "  the log has no scheduling records: these are estimates by the kernel's times of each thread");
 }
 
 static void put_latencies(const struct report *report, struct table *table, struct states_row *row, const char *since,

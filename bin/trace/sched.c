@@ -29,6 +29,15 @@ static void read_gap(struct sched_record *record, const struct event *event)
 	record->nr_lost = gap.nr_lost;
 }
 
+static void read_counted(struct sched_record *record, const struct event *event)
+{
+	if (event->size < sizeof(record->counted))
+		return;
+	memcpy(&record->counted, event->data, sizeof(record->counted));
+	record->counted.name[sizeof(record->counted.name) - 1] = '\0';
+	record->kind = SCHED_CPU_TIME;
+}
+
 struct sched_record sched_read(const struct event *event)
 {
 	struct sched_record record = {.kind = SCHED_NONE};
@@ -53,6 +62,9 @@ struct sched_record sched_read(const struct event *event)
 		break;
 	case TXTRACE_SCHED_GAP:
 		read_gap(&record, event);
+		break;
+	case TXTRACE_CPU_TIME:
+		read_counted(&record, event);
 		break;
 	default:
 		break;
@@ -116,6 +128,13 @@ bool sched_print(struct text *text, const struct event *event)
 	case SCHED_GAP_ENDS:
 		print_number(text, "ends cpu=", record.cpu);
 		print_number(text, " lost=", record.nr_lost);
+		break;
+	case SCHED_CPU_TIME:
+		print_number(text, "tid=", (unsigned long long)record.counted.tid);
+		text_string(text, " name=");
+		text_plain(text, record.counted.name, 0);
+		print_number(text, " ran_ns=", record.counted.ran_ns);
+		print_number(text, " ready_ns=", record.counted.ready_ns);
 		break;
 	default:
 		print_thread(text, &record);

@@ -16,7 +16,8 @@ enum sched_kind {
 	SCHED_IN,
 	SCHED_OUT,
 	SCHED_GAP_BEGINS,
-	SCHED_GAP_ENDS
+	SCHED_GAP_ENDS,
+	SCHED_CPU_TIME /* says nothing about a time at which a thread got or lost a CPU */
 };
 
 /* What a scheduling record says.  Members that the kind does not have are 0. */
@@ -25,13 +26,14 @@ struct sched_record {
 	struct txtrace_sched thread;
 	unsigned int cpu;	    /* also of a gap */
 	unsigned long long nr_lost; /* SCHED_GAP_ENDS */
+	struct txtrace_cpu_time counted; /* SCHED_CPU_TIME */
 	int end;		    /* SCHED_STOP: enum txtrace_sched_end */
 };
 
 /* Return true if events of this type are scheduling records, whatever their data. */
 static inline bool sched_is_record(trace_event_id_t type)
 {
-	return type >= TXTRACE_SWITCH_IN && type <= TXTRACE_SCHED_STOP;
+	return type >= TXTRACE_SWITCH_IN && type <= TXTRACE_CPU_TIME;
 }
 
 /* Read the data of an event.  The state of an unknown thread, or one that is not valid, is TXTRACE_UNKNOWN. */

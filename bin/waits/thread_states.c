@@ -279,6 +279,8 @@ bool thread_states_event(struct thread_states *states, const struct event *event
 		states->now_ns = event->time_ns;
 	if (record.kind == SCHED_NONE)
 		return false;
+	if (record.kind == SCHED_CPU_TIME)
+		return true;
 	/* Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first event on. */
 	if (!states->has_records && record.kind != SCHED_START) {
 		states->is_valid = states->is_whole = true;

@@ -31,7 +31,8 @@ enum {
 	PX_EVENT_SCHED_GAP = 12,
 	PX_EVENT_SCHED_START = 13,
 	PX_EVENT_SCHED_STOP = 14,
-	PX_EVENT_SYSTEM_LAST = PX_EVENT_SCHED_STOP,
+	PX_EVENT_CPU_TIME = 15, /* where the kernel refuses the others */
+	PX_EVENT_SYSTEM_LAST = PX_EVENT_CPU_TIME,
 	PX_EVENT_UNNAMED = 16,
 	PX_EVENT_USER_FIRST = 17, /* named user event types: ids from 17 to PX_EVENT_USER_END - 1 */
 	PX_EVENT_USER_END = 3840,
@@ -41,7 +42,7 @@ enum {
 
 PX_INLINE bool px_event_is_sched(unsigned int id)
 {
-	return id >= PX_EVENT_SWITCH_IN && id <= PX_EVENT_SCHED_STOP;
+	return id >= PX_EVENT_SWITCH_IN && id <= PX_EVENT_CPU_TIME;
 }
 
 #define PX_EVENTSET_WORDS (PX_EVENT_IDS / 64)

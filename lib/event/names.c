@@ -37,6 +37,7 @@ static const struct {
 	{PX_EVENT_SCHED_GAP, "txtrace_sched_gap"},
 	{PX_EVENT_SCHED_START, "txtrace_sched_start"},
 	{PX_EVENT_SCHED_STOP, "txtrace_sched_stop"},
+	{PX_EVENT_CPU_TIME, "txtrace_cpu_time"},
 	{PX_EVENT_UNNAMED, "posix_trace_unnamed_userevent"},
 };
 

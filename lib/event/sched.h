@@ -31,6 +31,14 @@ struct px_sched_gap {
 	uint32_t ends; /* 0: the gap begins */
 };
 
+struct px_sched_count {
+	uint32_t tid;
+	uint32_t pid;
+	uint64_t ran_ns;
+	uint64_t ready_ns;
+	char name[PX_SCHED_NAME];
+};
+
 enum px_sched_end {
 	PX_SCHED_STOPPED = 0,
 	PX_SCHED_CONTROLLER = 1, /* the controller died */

@@ -509,7 +509,7 @@ static void note_switch(struct px_log *log, const struct px_record *record)
 {
 	uint32_t cpu = record->cpu % PX_LOG_CPUS;
 
-	if (record->context == 0 && record->id != PX_EVENT_SCHED_GAP)
+	if ((record->context == 0 && record->id != PX_EVENT_SCHED_GAP) || record->id == PX_EVENT_CPU_TIME)
 		return;
 	if (record->id == PX_EVENT_SWITCH_IN && !is_suspended(log, record->context)) {
 		log->on_cpu[cpu] = (struct px_log_on_cpu){record->context, record->priority};

@@ -29,7 +29,7 @@ struct px_sched;
 /* An event for the log. */
 struct px_sched_event {
 	uint64_t time_ns;
-	uint32_t id;  /* PX_EVENT_SWITCH_IN ... PX_EVENT_SCHED_STOP */
+	uint32_t id;  /* PX_EVENT_SWITCH_IN ... PX_EVENT_CPU_TIME */
 	uint32_t cpu;
 	uint32_t pid; /* of the thread; 0: none */
 	uint32_t tid;
@@ -37,6 +37,7 @@ struct px_sched_event {
 	union {
 		struct px_sched_thread thread;
 		struct px_sched_gap gap;
+		struct px_sched_count count;
 		uint32_t end;
 	} data;
 };

@@ -373,6 +373,8 @@ static void open_sched(struct px_stream *stream, const struct px_attr *attr)
 	stream->logging.sched_error =
 		px_sched_open(stream->target.pid, attr->inherited != 0, &stream->logging.sched);
 	stream->attr.sched = stream->logging.sched != NULL;
+	if (stream->logging.sched_error)
+		px_cpu_times_open(stream->target.pid, &stream->logging.cpu_times);
 }
 
 static int create_log(struct px_stream *stream, int fd)
@@ -533,6 +535,7 @@ void px_stream_free(struct px_stream *stream)
 {
 	px_reader_destroy(&stream->reader);
 	px_sched_close(stream->logging.sched);
+	px_cpu_times_close(stream->logging.cpu_times);
 	free(stream->logging.data);
 	free(stream->logging.checkpoint);
 	px_shm_unmap(&stream->view.mapping);

@@ -16,10 +16,13 @@ void px_flush_sched_collect(struct px_stream *stream)
 {
 	struct px_timeline *timeline = &stream->reader.timeline;
 
-	if (!stream->logging.sched)
+	if (!stream->logging.sched && !stream->logging.cpu_times)
 		return;
 	px_timeline_extend(timeline, px_clock_anchor(timeline->source));
-	px_sched_collect(stream->logging.sched);
+	if (stream->logging.sched)
+		px_sched_collect(stream->logging.sched);
+	else
+		px_cpu_times_collect(stream->logging.cpu_times);
 }
 
 bool px_flush_sched_is_due(const struct px_stream *stream, uint64_t age_ns)
@@ -65,6 +68,12 @@ static enum px_log_room append_record(struct px_stream *stream, const struct px_
 	return px_log_append(stream->logging.log, &report, &event->data);
 }
 
+static bool next_record(struct px_logging *logging, uint64_t until_ns)
+{
+	return logging->sched ? px_sched_next(logging->sched, until_ns, &logging->sched_event) :
+				px_cpu_times_next(logging->cpu_times, until_ns, &logging->sched_event);
+}
+
 /* Append the records up to this time. */
 static enum px_log_room append_records(struct px_stream *stream, uint64_t until_ns)
 {
@@ -73,8 +82,7 @@ static enum px_log_room append_records(struct px_stream *stream, uint64_t until_
 	while (true) {
 		enum px_log_room room;
 
-		if (!logging->has_sched_event &&
-		    !px_sched_next(logging->sched, until_ns, &logging->sched_event))
+		if (!logging->has_sched_event && !next_record(logging, until_ns))
 			return PX_LOG_TAKEN;
 		logging->has_sched_event = true;
 		room = append_record(stream, &logging->sched_event);
@@ -100,6 +108,17 @@ static enum px_log_room append_before(struct px_stream *stream, const struct px_
 	return append_records(stream, until_ns);
 }
 
+/* The times of threads that the kernel has counted, up to this event. */
+static enum px_log_room append_counts(struct px_stream *stream, const struct px_report *report)
+{
+	uint64_t until_ns = report ? monotonic_of(stream, report->time_ns) :
+				     px_clock_monotonic_ns() - PX_SCHED_DELAY_NS;
+
+	if (report && report->record.id == PX_EVENT_STOP)
+		px_cpu_times_stop(stream->logging.cpu_times, until_ns);
+	return append_records(stream, until_ns);
+}
+
 enum px_log_room px_flush_sched_append(struct px_stream *stream, const struct px_report *report)
 {
 	struct px_sched *sched = stream->logging.sched;
@@ -108,11 +127,15 @@ enum px_log_room px_flush_sched_append(struct px_stream *stream, const struct px
 	if (px_unlikely(sched != NULL))
 		room = report ? append_before(stream, report) :
 				append_records(stream, px_sched_complete_ns(sched));
+	else if (px_unlikely(stream->logging.cpu_times != NULL))
+		room = append_counts(stream, report);
 	if (room == PX_LOG_WRITE_FIRST || !report)
 		return room;
 	room = px_log_append(stream->logging.log, report, stream->logging.data);
 	if (px_unlikely(sched != NULL) && room == PX_LOG_TAKEN && report->record.id == PX_EVENT_START)
 		px_sched_start(sched, monotonic_of(stream, report->time_ns));
+	if (px_unlikely(stream->logging.cpu_times != NULL) && room == PX_LOG_TAKEN && report->record.id == PX_EVENT_START)
+		px_cpu_times_start(stream->logging.cpu_times);
 	return room;
 }
 

@@ -31,6 +31,7 @@
 #include "log/log.h"
 #include "registry/shared_names.h"
 #include "ring/wakeup.h"
+#include "sched/cpu_times.h"
 #include "sched/sched.h"
 #include "stream/reader.h"
 
@@ -61,6 +62,7 @@ struct px_logging {
 	bool has_flusher;
 	sigset_t mask; /* signal mask of the thread that created the flush thread */
 	struct px_sched *sched; /* scheduling records; NULL: none */
+	struct px_cpu_times *cpu_times; /* times of threads, where there are no scheduling records; NULL: none */
 	int sched_error;	/* why they were asked for, and cannot be had; 0: they can, or were not */
 	struct px_sched_event sched_event; /* on its way to the log, if has_sched_event */
 	bool has_sched_event;

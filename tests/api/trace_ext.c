@@ -54,6 +54,7 @@ START_TEST(trxc_of_a_log_is_this_text)
 		"4108, txtrace_sched_gap, TS, (0, 100, 100), (0, 100, 100), Data 0-3" DATA
 		"4109, txtrace_sched_start, TS, (90, 50, 30), (90, 50, 30), Data 0-3" DATA
 		"4110, txtrace_sched_stop, TS, (70, 20, 110), (70, 20, 110), Data 0-3" DATA
+		"4111, txtrace_cpu_time, TC, (40, 80, 0), (40, 80, 0), Data 0-3" DATA
 		"4112, posix_trace_unnamed_userevent, UU, (31, 73, 125), (31, 73, 125), Data 0-3" DATA
 		"4113, disk read, DR, (148, 54, 52), (148, 54, 52), Data 0-3" DATA
 		"4114, a; [b]_c, AB, (79, 98, 40), (79, 98, 40), Data 0-3" DATA
@@ -102,7 +103,7 @@ START_TEST(trxc_lines_have_thirteen_fields_none_of_them_empty)
 		ck_assert_msg(nr_fields == 13, "%zu fields: %s", nr_fields, line);
 		nr_lines++;
 	}
-	ck_assert_uint_eq(nr_lines, 16 + PX_ARRAY_SIZE(names));
+	ck_assert_uint_eq(nr_lines, 17 + PX_ARRAY_SIZE(names));
 	ck_assert_str_eq(rest, "");
 	ok(posix_trace_close(trid));
 	close(fd);

@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 
-#define TYPES_MAX (TRACE_USER_EVENT_MAX + 14) /* user event types, and those of the system */
+#define TYPES_MAX (TRACE_USER_EVENT_MAX + 15) /* user event types, and those of the system */
 
 static trace_id_t stream;
 
@@ -17,7 +17,8 @@ static const trace_event_id_t predefined[] = {
 	POSIX_TRACE_FILTER,	 POSIX_TRACE_OVERFLOW,	 POSIX_TRACE_RESUME,
 	POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP, TXTRACE_SWITCH_IN,
 	TXTRACE_SWITCH_OUT,	 TXTRACE_SCHED_THREAD,	 TXTRACE_SCHED_GAP,
-	TXTRACE_SCHED_START,	 TXTRACE_SCHED_STOP,	 POSIX_TRACE_UNNAMED_USEREVENT,
+	TXTRACE_SCHED_START,	 TXTRACE_SCHED_STOP,	 TXTRACE_CPU_TIME,
+	POSIX_TRACE_UNNAMED_USEREVENT,
 };
 #define NR_PREDEFINED PX_ARRAY_SIZE(predefined)
 

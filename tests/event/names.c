@@ -341,7 +341,7 @@ END_TEST
 START_TEST(names_get_id_without_name_is_einval)
 {
 	static const unsigned int nameless[] = {
-		0, 15, FIRST + 1, FIRST + 2, FIRST + 3, PX_EVENT_IDS - 1, PX_EVENT_IDS,
+		0, FIRST + 1, FIRST + 2, FIRST + 3, PX_EVENT_IDS - 1, PX_EVENT_IDS,
 		PX_EVENT_IDS + 1, INT_MAX, UINT_MAX,
 	};
 	char text[PX_NAME_MAX + 1] = "untouched";

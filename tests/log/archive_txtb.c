@@ -905,6 +905,7 @@ START_TEST(type_lists_what_is_predefined_and_what_occurs)
 						12,
 						13,
 						14,
+						15,
 						16,
 						PX_FOREIGN_TYPES,
 						PX_FOREIGN_TYPES + 3,

@@ -61,6 +61,11 @@ for error in 1 13 38 24 12; do
 	[ "$(grep -c 'without scheduling records: ' err)" -eq 1 ] || complain "error $error is not said once: $(cat err)"
 	[ "$(grep -c thread account)" -eq 2 ] || complain "with error $error the program does not end"
 	has_records refused no
+	# Then the log has what the kernel counts for each thread.
+	nr_checks=$((nr_checks + 1))
+	"$tool" print refused | grep -q 'txtrace_cpu_time .*ran_ns=' || complain "the log has no times of threads after error $error"
+	nr_checks=$((nr_checks + 1))
+	"$tool" report --profile refused | grep -q '~Time/s' || complain 'report does not mark estimates'
 done
 nr_checks=$((nr_checks + 1))
 "$programs/refuse" 13 "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||

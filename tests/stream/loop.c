@@ -266,6 +266,7 @@ START_TEST(loop_system_event_types_have_their_names)
 		{PX_EVENT_SCHED_GAP, "txtrace_sched_gap"},
 		{PX_EVENT_SCHED_START, "txtrace_sched_start"},
 		{PX_EVENT_SCHED_STOP, "txtrace_sched_stop"},
+		{PX_EVENT_CPU_TIME, "txtrace_cpu_time"},
 		{POSIX_TRACE_UNNAMED_USEREVENT, "posix_trace_unnamed_userevent"},
 	};
 	char name[TRACE_EVENT_NAME_MAX + 1];

@@ -10,6 +10,7 @@
  *	TIME out TID CPU STATE			TXTRACE_SWITCH_OUT
  *	TIME gap CPU				TXTRACE_SCHED_GAP begins
  *	TIME resume CPU LOST			TXTRACE_SCHED_GAP ends
+ *	TIME counted TID RAN READY		TXTRACE_CPU_TIME, in us
  *	TIME event TID CPU			an event of the program, posix_trace_unnamed_userevent
  *	TIME call TID CPU NAME PHASE OBJECT VALUE COUNT RESULT
  *						a recorded call (calls.def), with OBJECT in hex; PHASE is whole, begins
@@ -116,6 +117,15 @@ static void append_thread(uint64_t time_us, uint32_t tid, unsigned int state, co
 	append(time_us, PX_EVENT_SCHED_THREAD, tid, 0, 0, &data, sizeof(data));
 }
 
+static void append_counted(uint64_t time_us, uint32_t tid, unsigned long long ran_us, unsigned long long ready_us)
+{
+	struct txtrace_cpu_time data = {
+		.tid = (pid_t)tid, .pid = PID, .ran_ns = ran_us * 1000, .ready_ns = ready_us * 1000};
+
+	snprintf(data.name, sizeof(data.name), "counted-%u", tid);
+	append(time_us, PX_EVENT_CPU_TIME, tid, 0, 0, &data, sizeof(data));
+}
+
 static void append_call(uint64_t time_us, const char *rest)
 {
 	unsigned int tid, cpu, value, count, flags = PX_RECORD_CALL, id;
@@ -146,7 +156,7 @@ static void append_line(uint64_t time_us, const char *word, const char *rest)
 {
 	int died = TXTRACE_SCHED_CONTROLLER, stopped = TXTRACE_SCHED_STOPPED;
 	unsigned int a = 0, b = 0;
-	unsigned long long nr_lost = 0;
+	unsigned long long nr_lost = 0, ready_us = 0;
 	char text[32] = "", name[32] = "";
 
 	if (strcmp(word, "call") == 0)
@@ -167,6 +177,8 @@ static void append_line(uint64_t time_us, const char *word, const char *rest)
 		append_gap(time_us, a, TXTRACE_GAP_BEGINS, 0);
 	else if (strcmp(word, "resume") == 0 && sscanf(rest, "%u %llu", &a, &nr_lost) == 2)
 		append_gap(time_us, a, TXTRACE_GAP_ENDS, nr_lost);
+	else if (strcmp(word, "counted") == 0 && sscanf(rest, "%u %llu %llu", &a, &nr_lost, &ready_us) == 3)
+		append_counted(time_us, a, nr_lost, ready_us);
 	else if (strcmp(word, "event") == 0 && sscanf(rest, "%u %u", &a, &b) == 2)
 		append(time_us, PX_EVENT_UNNAMED, a, b, 0, NULL, 0);
 	else

@@ -231,6 +231,24 @@ END
 ends_early 92 'had no CPU'
 ends_early 40 'had ended'
 
+# Times that the kernel counted: between the first and the last count, and for a thread that began later, all of its time
+# on a CPU.  All of it is marked as an estimate, in each format.
+"$mksched" "$scratch/counted" <<'END' || complain 'no log could be written'
+0 event 1 0
+0 counted 1 5000 700
+100 event 2 1
+200 counted 1 5120 730
+200 counted 2 50 10
+300 counted 1 5180 740
+300 counted 2 90 30
+400 event 1 0
+END
+golden counted report --profile counted
+golden counted.csv report --profile --format csv counted
+golden counted-print print --columns event,data counted
+nr_checks=$((nr_checks + 1))
+"$tool" states counted 2>&1 | grep -q 'no scheduling records' || complain 'states takes counts for records'
+
 # Without records the profile is an estimate, and says so.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The times that the kernel counted for the threads of a log without scheduling records: between the first and the last
+ * count in the range.  They are estimates: a count may miss some milliseconds of a thread that runs, and the rest of the
+ * time is taken for time blocked.
+ */
+#ifndef TXTRACE_REPORT_COUNTED_H
+#define TXTRACE_REPORT_COUNTED_H
+
+#include "report/events.h"
+
+struct counted_row {
+	pid_t pid, tid;
+	unsigned int context; /* 0: the thread has no handle */
+	char name[16];
+	int64_t from_ns, until_ns; /* of the first and the last count, from the first event */
+	int64_t ran_ns, ready_ns;  /* between them */
+	int64_t ran_from_ns, ready_from_ns;
+	bool is_late; /* it was not there at the first counts of the log, so it began later */
+};
+
+struct counted {
+	const struct report_events *events;
+	struct counted_row *row;
+	size_t nr_rows;
+	bool has_first;
+	int64_t first_ns; /* the time of the first counts of the log */
+	struct map row_of; /* key: pid and tid; value: 1 + index */
+};
+
+/* Take the event if it is a count.  report_events_next() has just returned it. */
+void counted_event(struct counted *counted, const struct event *event);
+void counted_free(struct counted *counted);
+
+#endif
