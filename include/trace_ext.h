@@ -313,6 +313,16 @@ int txtrace_open(int __file_desc, int __flags, trace_id_t *__trid);
 int txtrace_refresh(trace_id_t __trid, int *__running);
 
 /*
+ * Go to a place of a pre-recorded stream near a time: all events before this place are earlier than *time.  Events after
+ * it may be earlier, too: at most about 8000 in a complete log.  In a log that is damaged or was being written, in a log
+ * of an old format, and in a trace buffer of ThreadX, the place is the first event.  Store in *nr_before the number of
+ * events before the place.  posix_trace_getnext_event() then returns the event after it.  EINVAL: trid is not a
+ * pre-recorded stream of this process, a pointer is NULL, or time->tv_nsec is not in the range 0 to 999999999.
+ */
+int txtrace_seek(trace_id_t __trid, const struct timespec *__posix_trace_restrict __time,
+		 unsigned long long *__posix_trace_restrict __nr_before);
+
+/*
  * Write all events of a log into a new, complete log.  With this, a log that was opened with TXTRACE_OPEN_RUNNING or
  * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads trid
  * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  EBADF, ENOMEM, ENOSPC,

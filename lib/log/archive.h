@@ -125,6 +125,11 @@ struct px_archive_kind {
 	 * the file is not a log.  Return 0, ENOMEM, or EINVAL if the file is another one now.
 	 */
 	int (*extend)(struct px_archive *archive);
+	/*
+	 * Go to the first event of part number i of the file.  Store the number of events before it, and about its time.
+	 * Return false, and go nowhere, if there is no such part.  NULL: the parts of the file are not known.
+	 */
+	bool (*go)(struct px_archive *archive, uint32_t i, uint64_t *nr_before, uint64_t *about_ns);
 	/* Fill in the members of archive->info and ->attr for which all events must be read. */
 	void (*complete_info)(struct px_archive *archive);
 	void (*free)(struct px_archive *archive); /* this function also closes the descriptor */

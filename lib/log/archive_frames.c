@@ -248,6 +248,8 @@ static void collect_objects(struct px_frames *frames)
 	bool is_found, is_read, has_room = true;
 
 	frames->has_objects = true;
+	frames->nr_chapters = 0;
+	frames->nr_walked = 0;
 	frames->nr_unpacked = 0; /* `body` has the bytes of other frames now */
 	while (has_room) {
 		next = at;
@@ -261,6 +263,7 @@ static void collect_objects(struct px_frames *frames)
 		if (!is_found)
 			break;
 		px_frames_note_chapter(frames, &head, at.frame);
+		frames->nr_walked += head.nr_events;
 		if (is_read)
 			has_room = collect_frame(frames, &head);
 		at.position += head.nr_entries;
@@ -268,6 +271,7 @@ static void collect_objects(struct px_frames *frames)
 		if (px_log_slot_in_volume(&frames->source.file->header, at.position) == 0)
 			at.frame = 0;
 	}
+	frames->has_chapters = has_room;
 	for (uint32_t i = 0; i < frames->source.file->nr_volumes; i++)
 		collect_types(frames, &frames->volume[i]);
 	unite_objects(frames);
@@ -301,6 +305,24 @@ static const struct px_log_object *find_object(struct px_archive_source *source,
 {
 	(void)position;
 	return px_unpack_object(px_frames_of(source)->unpack, handle);
+}
+
+static bool get_chapter(struct px_archive_source *source, uint32_t i, uint64_t *position, uint64_t *nr_before,
+			uint64_t *about_ns)
+{
+	struct px_frames *frames = px_frames_of(source);
+
+	if (source->file->is_running || source->file->takes_damaged)
+		return false;
+	if (!frames->has_objects)
+		collect_objects(frames);
+	if (!frames->has_chapters || i >= frames->nr_chapters)
+		return false;
+	*position = frames->chapter[i].position;
+	*nr_before = frames->chapter[i].nr_before;
+	*about_ns = frames->chapter[i].time_ns;
+	px_frames_seek(frames, *position); /* load() would pass all chapters before it */
+	return true;
 }
 
 static bool get_volume(struct px_archive_source *source, uint32_t number,
@@ -443,6 +465,7 @@ const struct px_archive_source_kind px_archive_frames = {
 	.object = get_object,
 	.next_definition = next_definition,
 	.find = find_object,
+	.chapter = get_chapter,
 	.volume = get_volume,
 	.close = close_frames,
 };

@@ -256,7 +256,10 @@ void px_frames_note_chapter(struct px_frames *frames, const struct px_log_frame 
 		return;
 	frames->chapters_size = (uint32_t)size;
 	frames->chapter[frames->nr_chapters++] =
-		(struct px_frames_chapter){.position = head->position, .frame = frame};
+		(struct px_frames_chapter){.position = head->position,
+					   .frame = frame,
+					   .nr_before = frames->nr_walked,
+					   .time_ns = head->time_ns};
 }
 
 void px_frames_forget_chapters(struct px_frames *frames)

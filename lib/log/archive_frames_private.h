@@ -24,6 +24,8 @@ struct px_frames_volume {
 struct px_frames_chapter {
 	uint64_t position;
 	uint64_t frame; /* offset in the frames of its volume */
+	uint64_t nr_before; /* number of events before it; valid if has_chapters */
+	uint64_t time_ns;   /* of the header of its first frame */
 };
 
 /* Bytes of the file, read ahead. */
@@ -45,6 +47,8 @@ struct px_frames {
 	/* The chapters found so far, oldest first. */
 	struct px_frames_chapter *chapter;
 	uint32_t nr_chapters, chapters_size;
+	bool has_chapters;  /* the list is complete */
+	uint64_t nr_walked; /* number of events in the frames that collect_objects() has passed */
 
 	/* The frame in memory.  next and next_frame are the position and the offset of the next frame. */
 	struct px_unpack *unpack;

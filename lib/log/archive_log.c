@@ -276,6 +276,21 @@ static void log_rewind(struct px_archive *archive)
 	archive->info.nr_missing = reader->nr_missed;
 }
 
+static bool log_go(struct px_archive *archive, uint32_t i, uint64_t *nr_before, uint64_t *about_ns)
+{
+	struct logreader *reader = reader_of(archive);
+	uint64_t position;
+
+	if (!reader->source->kind->chapter ||
+	    !reader->source->kind->chapter(reader->source, i, &position, nr_before, about_ns))
+		return false;
+	reader->window.nr_entries = 0;
+	reader->position = position;
+	reader->nr_read = *nr_before;
+	reader->gap = GAP_NONE;
+	return true;
+}
+
 /* Event types. */
 
 static unsigned int log_type(struct px_archive *archive, uint32_t i)
@@ -582,6 +597,7 @@ static int log_extend(struct px_archive *archive)
 static const struct px_archive_kind kind = {
 	.next = log_next,
 	.rewind = log_rewind,
+	.go = log_go,
 	.type = log_type,
 	.type_name = log_type_name,
 	.description = log_description,

@@ -71,6 +71,12 @@ struct px_archive_source_kind {
 	/* Return an object as the last loaded window shows it, or NULL.  This position is in that window. */
 	const struct px_log_object *(*find)(struct px_archive_source *source, uint64_t position,
 					    uint32_t handle);
+	/*
+	 * Get the position of the first entry of chapter number i, the number of events before it, and about its time.
+	 * The next load() begins there.  Return false if there is no such chapter, or if the log is damaged or running.  NULL: the log has no chapters.
+	 */
+	bool (*chapter)(struct px_archive_source *source, uint32_t i, uint64_t *position, uint64_t *nr_before,
+			uint64_t *about_ns);
 	/* Get the image of a volume.  Return false if it has none. */
 	bool (*volume)(struct px_archive_source *source, uint32_t number,
 		       struct px_archive_volume *volume);

@@ -262,6 +262,71 @@ START_TEST(objects_want_a_pre_recorded_stream)
 }
 END_TEST
 
+/* Going to a time. */
+
+#define SOUGHT 40000 /* events; the log has several parts */
+
+/* Go to this time: what was skipped is earlier, and what follows are the events behind it. */
+static uint64_t seek(trace_id_t trid, const uint64_t *times, uint64_t nr, uint64_t time_ns)
+{
+	struct timespec time = {.tv_sec = (time_t)(time_ns / 1000000000), .tv_nsec = (long)(time_ns % 1000000000)};
+	unsigned long long nr_before = nr + 1;
+
+	ok(txtrace_seek(trid, &time, &nr_before));
+	ck_assert_uint_le(nr_before, nr);
+	ck_assert(nr_before == 0 || times[nr_before - 1] < time_ns);
+	for (uint64_t i = nr_before; i < nr && i < nr_before + 3; i++) {
+		px_test_take_recorded(trid, &event);
+		ck_assert_uint_eq(px_test_ns(event.info.posix_timestamp), times[i]);
+	}
+	return nr_before;
+}
+
+START_TEST(seek_skips_earlier_events_only)
+{
+	static uint64_t times[SOUGHT + 16];
+	int fd = px_test_file(), unavailable = 0;
+	trace_id_t trid = px_test_create_log(&(struct px_test_stream){0}, fd);
+	trace_event_id_t type = px_test_open_type("sought");
+	struct timespec past = {.tv_sec = -5}, wrong = {.tv_nsec = 1000000000};
+	unsigned long long nr_before = 1;
+	uint64_t nr = 0, skipped;
+	size_t size;
+
+	ok(posix_trace_start(trid));
+	for (uint32_t i = 0; i < SOUGHT; i++) {
+		px_test_trace(type, i);
+		if (i % 256 == 255)
+			ok(posix_trace_flush(trid));
+	}
+	ok(posix_trace_shutdown(trid));
+	trid = px_test_open(fd);
+	while (nr < SOUGHT + 16) {
+		ok(posix_trace_getnext_event(trid, &event.info, event.data, sizeof(event.data), &size, &unavailable));
+		if (unavailable)
+			break;
+		times[nr++] = px_test_ns(event.info.posix_timestamp);
+	}
+	ck_assert_uint_ge(nr, SOUGHT / 2);
+	for (uint64_t i = 0; i < nr; i += 997) {
+		skipped = seek(trid, times, nr, times[i]);
+		ck_assert_uint_le(i - skipped, 20000);
+		seek(trid, times, nr, times[i] + 1);
+	}
+	skipped = seek(trid, times, nr, times[nr - 1] + 1000000000);
+	ck_assert_uint_gt(skipped, nr / 2);
+	ck_assert_uint_eq(seek(trid, times, nr, 0), 0);
+	ok(txtrace_seek(trid, &past, &nr_before));
+	ck_assert_uint_eq(nr_before, 0);
+	fails(txtrace_seek(trid, &wrong, &nr_before), EINVAL);
+	fails(txtrace_seek(trid, NULL, &nr_before), EINVAL);
+	fails(txtrace_seek(trid, &past, NULL), EINVAL);
+	fails(txtrace_seek(0, &past, &nr_before), EINVAL);
+	ok(posix_trace_close(trid));
+	close(fd);
+}
+END_TEST
+
 /* Modules. */
 
 /* The path of the module that an address is in, and its build-id. */
@@ -471,6 +536,7 @@ int main(void)
 	tcase_add_test(files, modules_of_a_log_tell_where_its_events_came_from);
 	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_are_not_read);
 	tcase_add_test(files, file_info_of_a_log);
+	tcase_add_test(files, seek_skips_earlier_events_only);
 	tcase_add_test(files, file_of_a_copied_ring_has_its_types_by_name_and_any_tick);
 	tcase_add_test(files, files_of_ours_are_none_of_the_standard_descriptors);
 	suite_add_tcase(suite, files);
