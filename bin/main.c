@@ -14,7 +14,7 @@ const struct command *const commands[] = {
 	&cmd_record, &cmd_follow, &cmd_top, &cmd_list,	&cmd_doctor, &cmd_snapshot, &cmd_recover, &cmd_pack,
 	&cmd_print,  &cmd_info,
 	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_waits,   &cmd_states, &cmd_why,
-	&cmd_merge,  &cmd_diff,
+	&cmd_sql,    &cmd_merge,  &cmd_diff,
 	&cmd_export, &cmd_demo,	  &cmd_version, &cmd_help,   NULL,
 };
 

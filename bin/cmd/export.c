@@ -161,7 +161,8 @@ static bool check_output(const struct options *options, const char *path, const 
 			  (exporter->makes_output && !exporter->takes_stdout);
 
 	if (is_stdout && is_several) {
-		message("--to %s writes more than one file: use -o FILE",
+		message(exporter->needs_file ? "--to %s cannot write to standard output: use -o FILE" :
+					       "--to %s writes more than one file: use -o FILE",
 			exporter->name);
 		return false;
 	}

@@ -166,7 +166,7 @@ static void print_open_error(const char *path, int fd, int error, const struct s
 		message_error(error, "%s", path);
 }
 
-static struct source *open_source(const char *path, double tick_ns, bool is_followed)
+static struct source *open_source(const char *path, double tick_ns, bool is_followed, bool is_quiet)
 {
 	struct source *source = must(calloc(1, sizeof(*source)));
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -179,7 +179,9 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 		return NULL;
 	}
 	source->path = path;
-	source->is_followed = source->is_reported = is_followed;
+	source->is_followed = is_followed;
+	source->is_reported = is_followed || is_quiet;
+	source->is_sched_reported = is_quiet;
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
 	if (error)
 		print_open_error(path, fd, error, &status, tick_ns);
@@ -191,18 +193,24 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 	}
 	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
 	grow_data(source, FIRST_DATA_BYTES);
-	source_report_state(source);
+	if (!is_quiet)
+		source_report_state(source);
 	return source;
 }
 
 struct source *source_open(const char *path, double tick_ns)
 {
-	return open_source(path, tick_ns, false);
+	return open_source(path, tick_ns, false, false);
+}
+
+struct source *source_open_quiet(const char *path, double tick_ns)
+{
+	return open_source(path, tick_ns, false, true);
 }
 
 struct source *source_open_followed(const char *path)
 {
-	return open_source(path, 0, true);
+	return open_source(path, 0, true, false);
 }
 
 int source_refresh(struct source *source, int *is_running)
@@ -541,6 +549,19 @@ bool source_next(struct source *source, struct event *event)
 		source_note_sched(source, event);
 	if (source->task && source->nr_read % PROGRESS_EVENTS == 0)
 		progress(source->task, source->nr_read, source->file.nr_entries);
+	return true;
+}
+
+bool source_go(struct source *source, int64_t time_ns)
+{
+	struct timespec time = {.tv_sec = time_ns / NS_PER_S, .tv_nsec = time_ns % NS_PER_S};
+	unsigned long long nr_before;
+
+	index_objects(source);
+	if (source->file.foreign || source->is_live || source->reused_tids.nr_taken > 0 || time_ns < 0 ||
+	    txtrace_seek(source->trace, &time, &nr_before) != 0)
+		return false;
+	source->nr_read = nr_before;
 	return true;
 }
 

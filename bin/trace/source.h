@@ -111,6 +111,9 @@ struct source {
 struct source *source_open(const char *path, double tick_ns);
 /* Do the same as source_open(), but ignore tick_ns if the file is not a ThreadX trace buffer. */
 struct source *source_open_mixed(const char *path, double tick_ns);
+/* Do the same as source_open(), but print no message about the state of the file, or about what it lacks. */
+struct source *source_open_quiet(const char *path, double tick_ns);
+
 /*
  * Open a log that another process may be writing.  source_refresh() then reads the later events.  The caller reports
  * missing events.
@@ -151,6 +154,14 @@ bool source_wait(struct source *source, struct event *event, int wait_ms);
  */
 bool source_next(struct source *source, struct event *event);
 void source_rewind(struct source *source);
+
+/*
+ * Skip events that are earlier than a time: the next event is the first that is not, or one shortly before it.  Call
+ * this after the first event was read.  The member `code` of the later events is not valid, because it depends on the
+ * skipped ones.  Return false, and skip nothing, if the file has no parts to skip, or if several threads had the same
+ * tid: then only the earlier events show which thread has it.
+ */
+bool source_go(struct source *source, int64_t time_ns);
 
 /*
  * Counts of unnamed events.  Such an event has no thread or object, because the tables of the log had no room for more

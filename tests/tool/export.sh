@@ -176,18 +176,6 @@ if [ "$first" = perfetto ]; then
 	same_as_golden export-threadx.perfetto "$scratch/text"
 fi
 
-# The recipe of txtrace-export(1) for a database: numbers are compared as numbers.
-if has_program sqlite3 'the table in a database'; then
-	nr_checks=$((nr_checks + 1))
-	"$tool" export --to csv --columns number,ns,time,thread,event,data -o "$scratch/events.csv" "$samples/netx_tcp.trx"
-	sed -n -e '/^.Dl sqlite3 app.db .create/p' -e '/^.Dl sqlite3 app.db .\.import/p' "$top/doc/man/txtrace-export.1" |
-		sed -e 's/^.Dl //' -e "s|app.db|$scratch/app.db|" -e "s|app.csv|$scratch/events.csv|" >"$scratch/recipe"
-	sh "$scratch/recipe" >"$scratch/out" 2>"$scratch/err" || complain "the recipe fails: $(cat "$scratch/err")"
-	found=$(sqlite3 "$scratch/app.db" 'select count(*) from events where time > 0.005')
-	expected=$("$tool" print --format csv --columns number -f 'time>5ms' "$samples/netx_tcp.trx" | sed 1d | wc -l)
-	[ "$found" = "$expected" ] || complain "the database finds $found events, not $expected"
-fi
-
 # JSON is JSON; slices nest, times do not fall, and are those of the events to the nanosecond.
 if has_program python3 'export --to chrome is JSON, a terminal gets no binary data'; then
 	for trace in "$samples"/*.trx "$scratch/whole.trx" "$scratch/lossy.trx"; do

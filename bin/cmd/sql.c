@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace sql: ask about traces with SQL. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "cli/command.h"
+#include "cli/format.h"
+#include "cli/terminal.h"
+#include "trace/selection.h"
+#if HAVE_SQLITE
+#include "sql/database.h"
+#endif
+
+static const struct option_row option_rows[] = {
+	{OPTION_FORMAT, "format", "text|json|csv", "output format; default text"},
+	OPTION_ROW_OUTPUT,
+	OPTION_ROW_FORCE,
+	OPTION_ROW_TICK,
+	OPTION_ROW_COLOR,
+	OPTION_ROW_NO_PAGER,
+	OPTIONS_END,
+};
+
+struct options {
+	struct selection selection;
+	enum format format;
+	const char *output;
+	bool overwrites;
+};
+
+/* After an error, print a message and return false. */
+static bool read_option(void *argument, int code)
+{
+	struct options *options = argument;
+	int taken = selection_option(&options->selection, code, optarg);
+
+	if (taken != 0)
+		return taken > 0;
+	switch (code) {
+	case OPTION_FORMAT:
+		return format_parse_of_table(optarg, &options->format);
+	case 'o':
+		options->output = optarg;
+		return true;
+	case OPTION_FORCE:
+		options->overwrites = true;
+		return true;
+	default:
+		return terminal_option(code, optarg);
+	}
+}
+
+#if HAVE_SQLITE
+/* A query has blanks or brackets, and there is no file of this name. */
+static bool is_query(const char *argument)
+{
+	return argument[strcspn(argument, " \t\n(")] && access(argument, F_OK) != 0;
+}
+
+static bool is_input(char *const *paths, unsigned int nr, const char *output)
+{
+	for (unsigned int i = 0; output && i < nr; i++)
+		if (source_would_be_lost(paths[i], output))
+			return true;
+	return false;
+}
+
+static bool ask(const struct options *options, char *const *paths, unsigned int nr_paths, const char *query)
+{
+	static struct text text;
+	struct sql_database database;
+	bool is_fine = sql_open(&database, paths, nr_paths, &options->selection, false);
+
+	if (is_fine) {
+		if (query && !options->output)
+			terminal_page();
+		is_fine = text_open(&text, options->output, options->overwrites);
+	}
+	if (is_fine) {
+		is_fine = query ? sql_run(&database, query, true, &text, options->format) :
+				  sql_prompt(&database, &text, options->format);
+		is_fine = text_close(&text, is_fine) && is_fine;
+	}
+	sql_close(&database);
+	return is_fine;
+}
+
+static int run_on(const struct options *options, int argc, char **argv)
+{
+	const char *query = argc > 0 && is_query(argv[argc - 1]) ? argv[argc - 1] : NULL;
+	int nr_paths = query ? argc - 1 : argc;
+
+	if (nr_paths < 1) {
+		message("sql takes one or more files, and then a query; see txtrace sql --help");
+		return EXIT_TROUBLE;
+	}
+	if (is_input(argv, (unsigned int)nr_paths, options->output))
+		return EXIT_TROUBLE;
+	return ask(options, argv, (unsigned int)nr_paths, query) ? EXIT_FINE : EXIT_TROUBLE;
+}
+#else
+static int run_on(const struct options *options, int argc, char **argv)
+{
+	(void)options;
+	(void)argc;
+	(void)argv;
+	message("this txtrace was built without SQLite (Debian: libsqlite3-dev), so it has no SQL");
+	return EXIT_TROUBLE;
+}
+#endif
+
+static int run(int argc, char **argv)
+{
+	struct options options = {.format = FORMAT_TEXT};
+
+	if (!options_read(&cmd_sql, argc, argv, read_option, &options))
+		return EXIT_TROUBLE;
+	return run_on(&options, argc - optind, argv + optind);
+}
+
+const struct command cmd_sql = {
+	.name = "sql",
+	.arguments = "FILE... [QUERY]",
+	.summary = "ask about traces with SQL",
+	.options = option_rows,
+	.run = run,
+};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "sql/database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "sql/functions.h"
+
+const struct sql_table *const sql_tables[] = {&sql_events, &sql_threads, &sql_objects, &sql_types, &sql_waits, &sql_holds,
+					      &sql_states, &sql_modules, &sql_files,   NULL};
+
+/* SQLite calls this for each action of a statement while it prepares the statement. */
+static int authorize(void *argument, int action, const char *one, const char *other, const char *database_name,
+		     const char *trigger)
+{
+	struct sql_database *database = argument;
+
+	(void)one;
+	(void)other;
+	(void)database_name;
+	(void)trigger;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_FUNCTION:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	default:
+		database->is_refused = true;
+		return SQLITE_DENY;
+	}
+}
+
+/*
+ * SQLite declares a table at its first use, and asks for the right to create it.  So use the tables before authorize() is
+ * set.
+ */
+static int use_table(struct sql_database *database, const struct sql_table *table)
+{
+	char *text = sqlite3_mprintf("SELECT 1 FROM %s", table->name);
+	sqlite3_stmt *statement = NULL;
+	int code = text ? sqlite3_prepare_v2(database->sqlite, text, -1, &statement, NULL) : SQLITE_NOMEM;
+
+	sqlite3_finalize(statement);
+	sqlite3_free(text);
+	return code;
+}
+
+static bool make_database(struct sql_database *database)
+{
+	int code = sqlite3_open_v2(":memory:", &database->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (code == SQLITE_OK)
+		code = sql_functions_add(database->sqlite);
+	for (const struct sql_table *const *at = sql_tables; *at && code == SQLITE_OK; at++) {
+		code = sql_table_add(database, *at);
+		if (code == SQLITE_OK)
+			code = use_table(database, *at);
+	}
+	if (code == SQLITE_OK)
+		code = sqlite3_set_authorizer(database->sqlite, authorize, database);
+	if (code != SQLITE_OK)
+		message("SQLite: %s", sqlite3_errstr(code));
+	return code == SQLITE_OK;
+}
+
+bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths, const struct selection *selection,
+	      bool is_quiet)
+{
+	*database = (struct sql_database){.file = must(calloc(nr_paths, sizeof(*database->file)))};
+	for (unsigned int i = 0; i < nr_paths; i++) {
+		struct sql_file *file = &database->file[i];
+		bool is_open = sql_file_open(file, paths[i], selection, is_quiet);
+
+		file->number = i + 1;
+		database->nr_files++;
+		if (!is_open)
+			return false;
+	}
+	return make_database(database);
+}
+
+void sql_close(struct sql_database *database)
+{
+	sqlite3_close(database->sqlite);
+	for (unsigned int i = 0; i < database->nr_files; i++)
+		sql_file_close(&database->file[i]);
+	free(database->file);
+}
+
+static bool fail(const struct sql_database *database)
+{
+	if (database->is_refused)
+		message("SQL: %s: the tables can only be read; use SELECT", sqlite3_errmsg(database->sqlite));
+	else
+		message("SQL: %s", sqlite3_errmsg(database->sqlite));
+	return false;
+}
+
+/* Return true if a text has no statement: only blanks, semicolons and comments. */
+static bool is_blank(struct sql_database *database, const char *text)
+{
+	sqlite3_stmt *statement = NULL;
+	const char *rest = text;
+	bool is_empty = true;
+
+	while (is_empty && *rest) {
+		is_empty = sqlite3_prepare_v2(database->sqlite, rest, -1, &statement, &rest) == SQLITE_OK && !statement;
+		sqlite3_finalize(statement);
+	}
+	return is_empty;
+}
+
+bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text, enum format format)
+{
+	const char *rest = statements;
+
+	if (is_single && is_blank(database, statements)) {
+		message("SQL: there is no statement in \"%s\"", statements);
+		return false;
+	}
+	while (*rest) {
+		sqlite3_stmt *statement;
+		int code;
+
+		database->is_refused = false;
+		if (sqlite3_prepare_v2(database->sqlite, rest, -1, &statement, &rest) != SQLITE_OK)
+			return fail(database);
+		if (!statement)
+			continue; /* a comment, or an empty statement */
+		if (is_single && !is_blank(database, rest)) {
+			sqlite3_finalize(statement);
+			message("SQL: this takes one statement, not several");
+			return false;
+		}
+		code = sql_print_rows(statement, text, format);
+		if (code != SQLITE_DONE && !text->error)
+			fail(database);
+		sqlite3_finalize(statement);
+		if (code != SQLITE_DONE)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of threads, objects, types, modules and files: what txtrace info shows. */
+#include <stdlib.h>
+
+#include "sql/table.h"
+#include "trace/native.h"
+#include "trace/symbols.h"
+
+static int begin(struct sql_cursor *cursor)
+{
+	(void)cursor;
+	return SQLITE_OK;
+}
+
+/* Threads and objects. */
+
+enum {
+	OBJECT_FILE,
+	OBJECT_HANDLE,
+	OBJECT_NAME,
+	OBJECT_KIND,
+	OBJECT_PRIORITY,
+	OBJECT_PID,
+	OBJECT_TID,
+	OBJECT_ADDRESS,
+	OBJECT_SITE,
+	OBJECT_DELETED
+};
+
+static const struct sql_column thread_columns[] = {
+	[OBJECT_FILE] = {"file", "INTEGER", ROLE_FILE, NULL},
+	[OBJECT_HANDLE] = {"context", "INTEGER", ROLE_NONE, "context"},
+	[OBJECT_NAME] = {"thread", "TEXT", ROLE_NONE, NULL},
+	[OBJECT_KIND] = {"kind", "TEXT", ROLE_NONE, NULL},
+	[OBJECT_PRIORITY] = {"priority", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_PID] = {"pid", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_TID] = {"tid", "INTEGER", ROLE_NONE, NULL},
+	{0},
+};
+
+static const struct sql_column object_columns[] = {
+	[OBJECT_FILE] = {"file", "INTEGER", ROLE_FILE, NULL},
+	[OBJECT_HANDLE] = {"handle", "INTEGER", ROLE_NONE, "handle"},
+	[OBJECT_NAME] = {"object", "TEXT", ROLE_NONE, NULL},
+	[OBJECT_KIND] = {"kind", "TEXT", ROLE_NONE, NULL},
+	[OBJECT_PRIORITY] = {"priority", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_PID] = {"pid", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_TID] = {"tid", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_ADDRESS] = {"address", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_SITE] = {"site", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_DELETED] = {"deleted", "INTEGER", ROLE_NONE, NULL},
+	{0},
+};
+
+static bool next_object(struct sql_cursor *cursor)
+{
+	const struct source *source = cursor->file->source;
+
+	while (cursor->row < source->nr_objects && source->objects[cursor->row].type == OBJECT_EVENT_TYPE)
+		cursor->row++;
+	return cursor->row < source->nr_objects;
+}
+
+static bool next_thread(struct sql_cursor *cursor)
+{
+	const struct source *source = cursor->file->source;
+
+	while (cursor->row < source->nr_objects && source->objects[cursor->row].type != OBJECT_THREAD)
+		cursor->row++;
+	return cursor->row < source->nr_objects;
+}
+
+/* 0 means unknown. */
+static void put_known(sqlite3_context *result, uint64_t number)
+{
+	if (number > 0)
+		sqlite3_result_int64(result, (int64_t)number);
+}
+
+static void object_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+{
+	const struct txtrace_object *object = &cursor->file->source->objects[cursor->row];
+
+	switch (column) {
+	case OBJECT_HANDLE:
+		sqlite3_result_int64(result, object->handle);
+		break;
+	case OBJECT_NAME:
+		sqlite3_result_text(result, object->name, -1, SQLITE_TRANSIENT);
+		break;
+	case OBJECT_KIND:
+		sql_result_text(result, source_object_type(cursor->file->source, object->type));
+		break;
+	case OBJECT_PRIORITY:
+		if (object->priority >= 0)
+			sqlite3_result_int(result, object->priority);
+		break;
+	case OBJECT_PID:
+		put_known(result, (uint64_t)object->pid);
+		break;
+	case OBJECT_TID:
+		put_known(result, (uint64_t)object->tid);
+		break;
+	case OBJECT_ADDRESS:
+		put_known(result, object->address);
+		break;
+	case OBJECT_SITE:
+		put_known(result, object->site);
+		break;
+	default:
+		sqlite3_result_int(result, object->released);
+		break;
+	}
+}
+
+const struct sql_table sql_threads = {
+	.name = "threads",
+	.summary = "the threads that have recorded events",
+	.columns = thread_columns,
+	.begin = begin,
+	.next = next_thread,
+	.value = object_value,
+};
+
+const struct sql_table sql_objects = {
+	.name = "objects",
+	.summary = "the objects of the file: threads, mutexes, queues, sockets",
+	.columns = object_columns,
+	.begin = begin,
+	.next = next_object,
+	.value = object_value,
+};
+
+/* Types. */
+
+static const struct sql_column type_columns[] = {
+	{"file", "INTEGER", ROLE_FILE, NULL},
+	{"type", "INTEGER", ROLE_NONE, "type"},
+	{"event", "TEXT", ROLE_NONE, NULL},
+	{0},
+};
+
+static int begin_types(struct sql_cursor *cursor)
+{
+	sql_file_list_types(cursor->file);
+	return SQLITE_OK;
+}
+
+static bool next_type(struct sql_cursor *cursor)
+{
+	return cursor->row < cursor->file->nr_types;
+}
+
+static void type_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+{
+	const struct sql_type *type = &cursor->file->type[cursor->row];
+
+	if (column == 1)
+		sqlite3_result_int64(result, (int64_t)type->id);
+	else
+		sqlite3_result_text(result, type->name, -1, SQLITE_TRANSIENT);
+}
+
+const struct sql_table sql_types = {
+	.name = "types",
+	.summary = "the event types",
+	.columns = type_columns,
+	.begin = begin_types,
+	.next = next_type,
+	.value = type_value,
+};
+
+/* Modules. */
+
+static const struct sql_column module_columns[] = {
+	{"file", "INTEGER", ROLE_FILE, NULL},
+	{"base", "INTEGER", ROLE_NONE, NULL},
+	{"from_address", "INTEGER", ROLE_NONE, NULL},
+	{"until_address", "INTEGER", ROLE_NONE, NULL},
+	{"build_id", "TEXT", ROLE_NONE, NULL},
+	{"path", "TEXT", ROLE_NONE, NULL},
+	{0},
+};
+
+static int begin_modules(struct sql_cursor *cursor)
+{
+	sql_file_list_modules(cursor->file);
+	return SQLITE_OK;
+}
+
+static bool next_module(struct sql_cursor *cursor)
+{
+	return cursor->row < cursor->file->nr_modules;
+}
+
+static void module_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+{
+	const struct sql_module *module = &cursor->file->module[cursor->row];
+	const char *const texts[] = {module->base, module->from, module->until, module->build_id, module->path};
+
+	if (column <= 3)
+		sqlite3_result_int64(result, (int64_t)strtoull(texts[column - 1], NULL, 16));
+	else
+		sql_result_text(result, texts[column - 1]);
+}
+
+const struct sql_table sql_modules = {
+	.name = "modules",
+	.summary = "the program and its shared objects",
+	.columns = module_columns,
+	.begin = begin_modules,
+	.next = next_module,
+	.value = module_value,
+};
+
+/* Files. */
+
+enum {
+	FILE_NUMBER,
+	FILE_PATH,
+	FILE_KIND,
+	FILE_EVENTS,
+	FILE_FIRST_NS,
+	FILE_LAST_NS,
+	FILE_DURATION,
+	FILE_GAPS,
+	FILE_OVERWRITTEN,
+	FILE_DROPPED,
+	FILE_ABANDONED,
+	FILE_MISSING,
+	FILE_COMPLETE,
+	FILE_BYTES
+};
+
+static const struct sql_column file_columns[] = {
+	[FILE_NUMBER] = {"file", "INTEGER", ROLE_FILE, NULL},
+	[FILE_PATH] = {"path", "TEXT", ROLE_NONE, NULL},
+	[FILE_KIND] = {"kind", "TEXT", ROLE_NONE, NULL},
+	[FILE_EVENTS] = {"events", "INTEGER", ROLE_NONE, NULL},
+	[FILE_FIRST_NS] = {"first_ns", "INTEGER", ROLE_NONE, NULL},
+	[FILE_LAST_NS] = {"last_ns", "INTEGER", ROLE_NONE, NULL},
+	[FILE_DURATION] = {"duration", "REAL", ROLE_NONE, NULL},
+	[FILE_GAPS] = {"gaps", "INTEGER", ROLE_NONE, NULL},
+	[FILE_OVERWRITTEN] = {"overwritten", "INTEGER", ROLE_NONE, NULL},
+	[FILE_DROPPED] = {"dropped", "INTEGER", ROLE_NONE, NULL},
+	[FILE_ABANDONED] = {"abandoned", "INTEGER", ROLE_NONE, NULL},
+	[FILE_MISSING] = {"missing", "INTEGER", ROLE_NONE, NULL},
+	[FILE_COMPLETE] = {"complete", "INTEGER", ROLE_NONE, NULL},
+	[FILE_BYTES] = {"bytes", "INTEGER", ROLE_NONE, NULL},
+	{0},
+};
+
+static bool next_file(struct sql_cursor *cursor)
+{
+	return cursor->row == 0;
+}
+
+static void loss_value(const struct sql_file *file, sqlite3_context *result, int column)
+{
+	const struct txtrace_loss *loss = &file->source->loss;
+
+	if (file->info.foreign)
+		return;
+	sqlite3_result_int64(result, (int64_t)(column == FILE_OVERWRITTEN ? loss->overwritten :
+					       column == FILE_DROPPED	  ? loss->dropped :
+									    loss->abandoned));
+}
+
+/* Values for which all events must be read. */
+static void count_value(struct sql_file *file, sqlite3_context *result, int column)
+{
+	sql_file_count(file);
+	if (column == FILE_EVENTS)
+		sqlite3_result_int64(result, (int64_t)file->nr_events);
+	else if (column == FILE_GAPS)
+		sqlite3_result_int64(result, (int64_t)file->nr_gaps);
+	else if (column == FILE_LAST_NS && file->nr_events > 0)
+		sqlite3_result_int64(result, file->last_ns);
+	else if (column == FILE_DURATION && file->nr_events > 0)
+		sql_result_time(result, file, file->last_ns);
+	else if (column == FILE_MISSING)
+		sqlite3_result_int64(result, (int64_t)file->nr_missing);
+}
+
+static void file_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+{
+	struct sql_file *file = cursor->file;
+
+	switch (column) {
+	case FILE_PATH:
+		sql_result_text(result, file->path);
+		break;
+	case FILE_KIND:
+		sql_result_text(result, file->info.foreign ? "ThreadX trace buffer" : "posixtrace log");
+		break;
+	case FILE_FIRST_NS:
+		if (file->has_event)
+			sqlite3_result_int64(result, file->first_ns);
+		break;
+	case FILE_OVERWRITTEN:
+	case FILE_DROPPED:
+	case FILE_ABANDONED:
+		loss_value(file, result, column);
+		break;
+	case FILE_COMPLETE:
+		if (!file->info.foreign)
+			sqlite3_result_int(result, file->info.complete && !file->info.damaged && !file->info.running);
+		break;
+	case FILE_BYTES:
+		sqlite3_result_int64(result, (int64_t)file->info.size);
+		break;
+	default:
+		count_value(file, result, column);
+		break;
+	}
+}
+
+const struct sql_table sql_files = {
+	.name = "files",
+	.summary = "the files, and what was lost",
+	.columns = file_columns,
+	.begin = begin,
+	.next = next_file,
+	.value = file_value,
+};

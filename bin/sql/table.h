@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Virtual tables of SQLite over the files.  SQLite calls the module in table.c.  Each table has a struct sql_table, which
+ * says what its columns are and gives the values.
+ *
+ * SQLite passes constraints such as "ns >= 5" to the module.  A column whose role is not ROLE_NONE makes use of them: the
+ * cursor then has bounds, and the table need not return rows that are outside of them.  SQLite tests all constraints again,
+ * so a table may return more rows than the bounds allow, but never fewer.
+ */
+#ifndef TXTRACE_SQL_TABLE_H
+#define TXTRACE_SQL_TABLE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sql/files.h"
+
+struct sql_database {
+	sqlite3 *sqlite;
+	struct sql_file *file;
+	unsigned int nr_files;
+	bool is_refused; /* the last statement would have written something */
+};
+
+enum sql_role {
+	ROLE_NONE,
+	ROLE_FILE,
+	ROLE_NUMBER,
+	ROLE_NS,   /* a time in ns, as event.time_ns */
+	ROLE_TIME, /* a time in seconds from the first event */
+	ROLE_TYPE,
+	ROLE_EVENT,
+	ROLE_CONTEXT,
+	ROLE_THREAD
+};
+
+struct sql_column {
+	const char *name;
+	const char *type; /* INTEGER, REAL, TEXT or BLOB */
+	enum sql_role role;
+	const char *index; /* not NULL: export gives the column an index */
+};
+
+/* What a query wants of a table.  Texts are valid while the cursor is open. */
+struct sql_bounds {
+	unsigned int file; /* 0: all files */
+	int64_t from_ns, until_ns; /* both inclusive */
+	double from_s, until_s;	   /* seconds from the first event of a file, both inclusive */
+	bool has_type, has_context;
+	int64_t type, context;
+	char *event, *thread; /* NULL: any */
+};
+
+struct sql_cursor {
+	sqlite3_vtab_cursor base; /* must be the first member */
+	struct sql_database *database;
+	const struct sql_table *table;
+	struct sql_bounds bounds;
+	uint64_t columns;  /* a bit for each column that the query uses; bit 63: and those after it */
+	struct sql_file *file; /* NULL after the last row */
+	unsigned int next_file;
+	uint64_t row;	   /* number of the row in its file */
+	uint64_t rowid;
+	void *state;	   /* of the table */
+};
+
+struct sql_table {
+	const char *name;
+	const char *summary; /* one sentence without a full stop */
+	const struct sql_column *columns; /* a column without a name ends the list */
+	bool is_long; /* the table has a row for each event */
+	/* Begin with the rows of cursor->file.  The next call is next().  Return a code of SQLite. */
+	int (*begin)(struct sql_cursor *cursor);
+	/* Go to the next row, of number cursor->row.  Return false after the last row of the file. */
+	bool (*next)(struct sql_cursor *cursor);
+	/* Set the value of a column in the current row as the result.  Without a call of a result function, it is NULL. */
+	void (*value)(struct sql_cursor *cursor, sqlite3_context *result, int column);
+	void (*close)(struct sql_cursor *cursor); /* free the state; may be NULL */
+};
+
+extern const struct sql_table sql_events, sql_threads, sql_objects, sql_types, sql_waits, sql_holds, sql_states,
+	sql_modules, sql_files;
+
+/* All tables; the last element is NULL. */
+extern const struct sql_table *const sql_tables[];
+
+/* Make the table known to the database.  Return a code of SQLite. */
+int sql_table_add(struct sql_database *database, const struct sql_table *table);
+
+/* Return the statement that declares a table of this name with these columns.  The caller calls sqlite3_free(). */
+char *sql_table_declaration(const struct sql_table *table, const char *name);
+
+/* Set a text as the result; an empty text or NULL is NULL. */
+void sql_result_text(sqlite3_context *result, const char *text);
+
+/* Set the seconds from the first event of the file as the result. */
+void sql_result_time(sqlite3_context *result, const struct sql_file *file, int64_t time_ns);
+
+#endif

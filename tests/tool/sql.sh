@@ -1,0 +1,286 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace sql.  The queries of txtrace-sql(1) give the same numbers as the commands that tell them; statements that write
+# are refused; a range of times, a type and a thread find the same events as a scan.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/tool/wait_samples.sh"
+
+if "$tool" sql "$scratch/none" 'SELECT 1' 2>&1 | grep -q 'without SQLite'; then
+	echo 'SKIP: txtrace was built without SQLite'
+	exit 77
+fi
+own_streams
+bad_files sql
+fails 2 'takes one or more files' sql
+fails 2 'takes one or more files' sql 'SELECT 1'
+fails 2 '--format takes text, json or csv' sql --format jsonl "$scratch/empty"
+waits_make
+make_samples
+cd "$scratch" || exit 99
+mklog=$(dirname "$tool")/../tests/tool/mklog
+mksched=$(dirname "$tool")/../tests/tool/mksched
+manual=$top/doc/man/txtrace-sql.1
+
+# example N: the N-th query of the manual
+example()
+{
+	awk -v wanted="$1" '
+	/^\.Sh EXAMPLES/ { is_inside = 1 }
+	/^\.Ed/ { is_text = 0 }
+	is_text && nr == wanted { print }
+	is_inside && /^\.Bd/ { is_text = 1; nr++ }' "$manual"
+}
+
+# ask FILE... QUERY: the rows, with "," between the values, without titles
+ask()
+{
+	"$tool" sql --format csv "$@" 2>err | tr -d '\r' | sed 1d
+}
+
+# same WHAT: the files `expected` and `found` are equal
+same()
+{
+	nr_checks=$((nr_checks + 1))
+	[ -s expected ] || complain "$1: there is nothing to compare"
+	cmp -s expected found || complain "$1: not the same:
+$(diff expected found | head -10)
+$(cat err)"
+}
+
+# member NAME COMMAND...: the values of a member of the JSON of a command, a line each
+member()
+{
+	name=$1
+	shift
+	"$tool" "$@" --format json | grep -o "\"$name\": [^,}]*" | sed -e 's/^[^:]*: //' -e 's/"//g'
+}
+
+# In seconds with nine digits, as tables have them
+to_ns()
+{
+	awk '{ printf "%.0f\n", $1 * 1e9 }'
+}
+
+# 1: the longest waits are those of waits.
+for file in convoy flags "$samples/threadx.trx"; do
+	member number waits --sort duration --top 10 "$file" >expected
+	ask "$file" "$(example 1)" | cut -d , -f 1 >found
+	same "the longest waits of $file"
+	member duration_s waits --sort duration --top 10 "$file" | to_ns >expected
+	ask "$file" "$(example 1)" | cut -d , -f 3 >found
+	same "the durations of the longest waits of $file"
+done
+
+# 2: who woke whom.
+"$tool" waits --format csv convoy | tr -d '\r' | awk -F , 'NR > 1 && $10 != "" { times[$10 "," $4]++ }
+	END { for (pair in times) print pair "," times[pair] }' | sort >expected
+ask convoy "$(example 2)" | cut -d , -f 1-3 | sort >found
+same 'who woke whom'
+
+# 3: how long locks are held.
+for file in convoy turns "$samples/threadx.trx"; do
+	member p99_s locks --sort name "$file" | to_ns | sort -n >expected
+	ask "$file" "$(example 3)" | cut -d , -f 3 | sort -n >found
+	same "the percentiles of $file"
+	member taken locks --sort name "$file" | sort -n >expected
+	ask "$file" "$(example 3)" | cut -d , -f 2 | sort -n >found
+	same "how often locks of $file are taken"
+done
+
+# 4, 5, 7, 8, 10: events and their data.  The queries of the manual name other types.
+"$mklog" plain.trx 30000 16 worker || complain 'mklog fails'
+"$mklog" other.trx 30000 16 worker || complain 'mklog fails'
+mine()
+{
+	example "$1" | sed -e "s/'put'/'even_step'/g" -e "s/'take'/'odd_step'/g"
+}
+"$tool" print --format csv --columns number,ns,time,event plain.trx | tr -d '\r' | sed 1d >events
+awk -F , '{ n[int($3)]++ } END { for (s in n) print s "," n[s] }' events | sort -n >expected
+ask plain.trx "$(example 4)" >found
+same 'events a second'
+awk -F , 'NR > 1 { print $1, $2 - last } { last = $2 }' OFMT=%.0f CONVFMT=%.0f events | sort -k2,2nr -k1,1n | head -10 |
+	cut -d ' ' -f 1 >rough
+ask plain.trx "$(example 5)" >found
+nr_checks=$((nr_checks + 1))
+[ "$(wc -l <found)" -eq 10 ] && [ "$(wc -l <rough)" -eq 10 ] || complain 'there are not ten pauses'
+cut -d , -f 1 found >numbers
+while read -r number; do
+	sed -n "$number,$((number + 1))p" events | cut -d , -f 2 | tr '\n' ' '
+done <numbers | awk '{ for (i = 1; i < NF; i += 2) print substr($(i + 1), 6) - substr($i, 6) }' OFMT=%.0f >expected
+cut -d , -f 3 found >pauses
+mv pauses found
+same 'the pauses'
+awk -F , '$4 == "even_step" { print $1 "," ++n } $4 == "odd_step" { print $1 "," --n }' events >expected
+ask plain.trx "$(mine 7)" | cut -d , -f 1,3 >found
+same 'the length of a queue'
+nr_checks=$((nr_checks + 1))
+# The number of an odd event is not that of an even one, so join each to the one before it.
+ask plain.trx other.trx "$(mine 8 | sed "s/u32(bytes) AS id, ns FROM events\$/u32(bytes) \/ 2 AS id, ns FROM events/")" >found
+[ "$(wc -l <found)" -eq 10 ] || complain "two files are not joined: $(cat err)"
+ask plain.trx other.trx 'SELECT file, events FROM files' >found
+for n in 1 2; do
+	echo "$n,$("$tool" info --format json "$(sed -n ${n}p <<END
+plain.trx
+other.trx
+END
+)" | sed -n 's/^ *"events": \([0-9]*\),*/\1/p')"
+done >expected
+same 'the numbers of events of two files'
+ask plain.trx "$(mine 10 | sed 's/u32(bytes) AS id/u32(bytes) \/ 2 AS id/')" | cut -d , -f 1 >found
+echo 15000 >expected
+same 'the latency of pieces of work'
+
+# 6, 9: scheduling records, and calls with errors.
+"$mksched" core <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running hog
+0 thread 2 blocked sleeper
+1 event 1 0
+10 out 1 0 ready
+12 in 2 0
+15 event 2 0
+20 out 2 0 blocked
+21 in 1 0
+25 event 1 0
+30 out 1 0 ready
+80 in 1 0
+135 event 1 0
+136 out 1 0 blocked
+180 stop
+END
+"$tool" report --format json core | sed -n '/"thread_states"/,/]/p' | grep -o '"tid": [0-9]*, "ran_s": [0-9.]*' |
+	awk -F '[ ,]+' '{ printf "%d,%.0f\n", $2, $4 * 1e9 }' | sort >expected
+ask core "$(example 6)" | cut -d , -f 2,3 | sort >found
+same 'the CPU times'
+if own_preload; then
+	cat >failing.c <<'END'
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+int main(void)
+{
+	pthread_mutex_lock(&lock);
+	return pthread_mutex_trylock(&lock) + pthread_mutex_trylock(&lock) - 32;
+}
+END
+	${CC:-cc} -g -pthread failing.c -o failing
+	"$tool" record --quiet --preload -o failing.trx ./failing 2>err || complain "record fails: $(cat err)"
+	ask failing.trx "$(example 9)" | cut -d , -f 4,5 >found
+	echo 'pthread_mutex_trylock,16' >expected
+	same 'the first error'
+	ask failing.trx "$(example 9)" | cut -d , -f 1 >found
+	"$tool" print --format csv --columns number,event failing.trx | tr -d '\r' | sed -n 's/,pthread_mutex_trylock$//p' | head -1 >expected
+	same 'the number of the first error'
+fi
+
+# Bounds find what a scan finds.  "+" keeps SQLite from passing the bound on.
+first=$(ask plain.trx 'SELECT first_ns FROM files')
+for where in 'time >= 0.001' 'time > 0.0005 AND time < 0.002' 'time = 0' "ns <= $first" "ns < $first" \
+	"ns > $((first + 1000000))" 'ns > 1e30' 'ns < -1e30' "ns BETWEEN $((first + 200000)) AND $((first + 900000))" \
+	"event = 'odd_step'" "thread = 'worker'" "thread = 'WORKER' COLLATE NOCASE" 'type = 20' 'type IN (1, 2, 4, 16, 17, 18)' \
+	"type = 'x'" 'context = 5' 'file = 1' 'file = 2' "time >= 'a'" 'time < NULL' \
+	"event = 'even_step' AND time > 0.001 AND time < 0.003"; do
+	ask plain.trx "SELECT count(*), sum(number), max(ns) FROM events WHERE $where" >found
+	ask plain.trx "SELECT count(*), sum(number), max(ns) FROM events WHERE $(echo "$where" |
+		sed -E 's/\b(time|ns|event|thread|type|context|file) /+\1 /g')" >expected
+	same "events with $where"
+done
+ask plain.trx 'SELECT number, ns, time, event FROM events' | cut -d , -f 1,2,4 >found
+cut -d , -f 1,2,4 events >expected
+same 'all events'
+
+# Objects, types and modules are those of info.
+"$tool" info --types plain.trx | awk '/^ *type  name/ { is_list = 1; next } is_list { print $1 "," $2 }' >expected
+ask plain.trx 'SELECT type, event FROM types' >found
+same 'the types'
+"$tool" info --modules plain.trx | awk '/^base / { is_list = 1; next } is_list { print $NF }' >expected
+ask plain.trx 'SELECT path FROM modules' >found
+same 'the modules'
+"$tool" info --objects "$samples/threadx.trx" | awk '/^handle / { is_list = 1; next } is_list { print $1 "," $2 }' | sort >expected
+ask "$samples/threadx.trx" "SELECT printf('%08x', handle), substr(kind || ' ', 1, instr(kind || ' ', ' ') - 1) FROM objects" | sort >found
+same 'the objects'
+
+# Nothing can be written.
+ls >before
+for statement in 'CREATE TABLE x(a)' 'CREATE TEMP TABLE x AS SELECT 1' 'CREATE VIEW x AS SELECT 1' "ATTACH 'x' AS y" \
+	"VACUUM INTO 'x'" 'PRAGMA writable_schema = 1' 'PRAGMA journal_mode' 'INSERT INTO events(ns) VALUES (1)' \
+	'UPDATE events SET ns = 1' 'DELETE FROM events WHERE 1' 'DROP TABLE events' 'ALTER TABLE events RENAME TO x' \
+	'BEGIN TRANSACTION' "SELECT load_extension('x')" "SELECT writefile('x', 'y')" 'SELECT * FROM nowhere' 'SELECT 1; SELECT 2' \
+	'SELECT (' ' ' ' ; -- nothing' 'SELECT percentile(ns, 101) FROM events'; do
+	fails 2 'SQL: ' sql plain.trx "$statement"
+done
+nr_checks=$((nr_checks + 1))
+ls >after
+grep -vxE 'before|after|out|err' after >rest
+grep -vxE 'before|after|out|err' before | cmp -s - rest || complain "a statement has written a file: $(diff before after)"
+[ "$(ask plain.trx 'SELECT count(*) FROM events WHERE number < 9')" = 9 ] || complain 'the events are not as before'
+
+# Formats, and the commands of the prompt.
+nr_checks=$((nr_checks + 4))
+"$tool" sql --format json core "SELECT 1 AS a, NULL AS b, 'x\"y' AS c, x'00ff' AS d, 0.5 AS e" >out
+[ "$(tr -d '\n' <out)" = '[{"a":1,"b":null,"c":"x\"y","d":"00ff","e":0.5}]' ] || complain "JSON is $(cat out)"
+"$tool" sql core "SELECT 1 AS a, NULL AS b, 'xy' AS c" >out
+[ "$(cat out)" = 'a  b  c
+1  -  xy' ] || complain "text is $(cat out)"
+printf '.tables\n.schema waits\n.help\nSELECT count(*)\nFROM events;\n.quit\nSELECT 77;\n' | "$tool" sql core >out 2>err ||
+	complain "the prompt fails: $(cat err)"
+grep -q '^waits ' out && grep -q '^CREATE TABLE waits("file" INTEGER' out && grep -q '^count' out && ! grep -q 77 out ||
+	complain "the prompt prints $(cat out)"
+printf '.nonsense\n' | "$tool" sql core >out 2>err && complain 'a command that there is not succeeds'
+grep -q 'there is no command .nonsense' err || complain "no message: $(cat err)"
+
+# A database in a file has the same rows, with types.
+if has_program sqlite3 'the database of export --to sqlite'; then
+	for file in plain.trx core convoy "$samples/threadx.trx"; do
+		rm -f copy.db
+		"$tool" export --to sqlite -o copy.db "$file" >out 2>err || complain "export fails: $(cat err)"
+		for table in threads objects types waits holds states modules; do
+			ask "$file" "SELECT * FROM $table" | tr -d '"' | sort >expected
+			sqlite3 -csv copy.db "SELECT * FROM $table" | tr -d '\r"' | sort >found
+			[ ! -s expected ] || same "$table of $file"
+		done
+		ask "$file" 'SELECT number, ns, thread, event, data FROM events' | tr -d '"' >expected
+		sqlite3 -csv copy.db 'SELECT number, ns, thread, event, data FROM events' | tr -d '\r"' >found
+		same "the events of $file"
+	done
+	sqlite3 copy.db 'SELECT DISTINCT typeof(ns), typeof(time), typeof(event), typeof(bytes) FROM events' >found
+	echo 'integer|real|text|blob' >expected
+	same 'the types of columns'
+	sqlite3 copy.db "EXPLAIN QUERY PLAN SELECT * FROM events WHERE ns > 5" | grep -o 'INDEX events_ns' >found
+	echo 'INDEX events_ns' >expected
+	same 'the index of times'
+	fails 2 'exists; --force overwrites it' export --to sqlite -o copy.db core
+	"$tool" export --to sqlite --force --until 20us -o copy.db core >out 2>&1 || complain "export --force fails: $(cat out)"
+	sqlite3 copy.db 'SELECT count(*) FROM events' >found
+	"$tool" print --until 20us --format csv core | sed 1d | wc -l >expected
+	same 'the events of a range'
+	[ -z "$(find . -name 'copy.db.part*')" ] || complain 'export leaves a file'
+fi
+fails 2 'cannot write to standard output' export --to sqlite -o - core
+
+# A log that grows: all tables show the same events.
+own_account
+recording -l growing.trx -u 200 -p append
+nr_checks=$((nr_checks + 1))
+ask growing.trx 'SELECT (SELECT count(*) FROM events) = (SELECT count(*) FROM events), (SELECT count(*) FROM events) > 0' >found
+ended
+[ "$(cat found)" = 1,1 ] || complain "a log that grows: $(cat found err)"
+
+# Hostile files end a query, and not the tool.
+for seed in $(seq 40); do
+	nr_checks=$((nr_checks + 1))
+	{ cat "$top/tests/data/threadx.txt"; echo "scramble $seed"; } | "$mktrx" >hostile
+	"$tool" sql hostile 'SELECT count(*), sum(length(data)), (SELECT count(*) FROM waits), (SELECT count(*) FROM holds),
+		(SELECT count(*) FROM objects) FROM events WHERE time >= 0.01' >out 2>&1
+	[ $? -le 2 ] || complain "seed $seed ends the tool"
+done
+size=$(wc -c <plain.trx)
+for cut in 3 5 9; do
+	nr_checks=$((nr_checks + 1))
+	head -c $((size * cut / 10)) plain.trx >cut.trx
+	ask cut.trx 'SELECT count(*) FROM events WHERE time >= 0' >found
+	"$tool" print --format csv cut.trx 2>/dev/null | sed 1d | wc -l >expected
+	same "a log that was cut to $cut tenths"
+done
+finish
