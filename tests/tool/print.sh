@@ -24,6 +24,30 @@ fails 2 'needs an argument' print --from
 fails 2 'a number is missing' print -f 'data.owner>x' "$scratch/empty"
 fails 2 'a value is missing' print -f 'data.owner=' "$scratch/empty"
 
+for option in limit tail; do
+	for number in 0 -1 x 1x '' 99999999999999999999; do
+		fails 2 "--$option takes a number of events" print --$option="$number" "$scratch/empty"
+	done
+done
+
+# The first events and the last ones, of those that the filter selects.
+"$mktrx" <"$top/tests/data/threadx.txt" >"$scratch/limits.trx"
+for filter in '*' 'event:*MUTEX*' 'event:nothing'; do
+	"$tool" print --format csv -f "$filter" "$scratch/limits.trx" | sed 1d >"$scratch/rows"
+	for number in 1 2 7 222 223 224 100000; do
+		nr_checks=$((nr_checks + 3))
+		head -n $number "$scratch/rows" >"$scratch/expected"
+		"$tool" print --format csv -f "$filter" --limit $number "$scratch/limits.trx" | sed 1d |
+			cmp -s - "$scratch/expected" || complain "--limit $number -f $filter prints other events"
+		tail -n $number "$scratch/rows" >"$scratch/expected"
+		"$tool" print --format csv -f "$filter" --tail $number "$scratch/limits.trx" | sed 1d |
+			cmp -s - "$scratch/expected" || complain "--tail $number -f $filter prints other events"
+		head -n 2 "$scratch/expected" >"$scratch/both"
+		"$tool" print --format csv -f "$filter" --tail $number --limit 2 "$scratch/limits.trx" | sed 1d |
+			cmp -s - "$scratch/both" || complain "--tail $number --limit 2 -f $filter prints other events"
+	done
+done
+
 # Where the program called the trace system: a function, and a line of it that does so.
 make_log=$(dirname "$tool")/../tests/tool/make_log
 "$make_log" "$scratch/own.trx" whole || complain 'make_log fails'
