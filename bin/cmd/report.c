@@ -5,6 +5,7 @@
 #include "cmd/output_options.h"
 #include "live/wrapper_stats.h"
 #include "report/report.h"
+#include "report/spans.h"
 #include "trace/columns.h"
 
 enum {
@@ -17,7 +18,8 @@ enum {
 	OPTION_INVERSIONS,
 	OPTION_CPUS,
 	OPTION_PROCESSES,
-	OPTION_LATENCY
+	OPTION_LATENCY,
+	OPTION_SPAN
 };
 
 static const struct option_row option_rows[] = {
@@ -32,6 +34,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_CPUS, "cpus", NULL, "the threads and the load of each CPU"},
 	{OPTION_PROCESSES, "processes", NULL, "events and time of each process"},
 	{OPTION_LATENCY, "latency", NULL, "how long threads were ready before they ran"},
+	{OPTION_SPAN, "span", "SPAN", "the times from events to events: NAME=BEGIN..END"},
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
@@ -41,6 +44,7 @@ static const struct option_row option_rows[] = {
 struct options {
 	struct output_options output_options;
 	unsigned int kinds;
+	struct spans spans;
 };
 
 /* After an error, print a message and return false. */
@@ -52,15 +56,29 @@ static bool read_option(void *argument, int code)
 		options->kinds |= 1U << (code - OPTION_PROFILE);
 		return true;
 	}
-	switch (code) {
-	default:
-		return output_options_option(&options->output_options, code);
-	}
+	if (code == OPTION_SPAN)
+		return spans_add(&options->spans, optarg);
+	return output_options_option(&options->output_options, code);
+}
+
+/* Print the reports that were asked for.  Without an option, these are all but the one on spans. */
+static void print_reports(struct options *options, struct table *table)
+{
+	struct output_options *output_options = &options->output_options;
+	static struct report report;
+
+	if (options->spans.nr > 0)
+		spans_report(&options->spans, output_options->source, &output_options->selection, table);
+	if (options->spans.nr > 0 && options->kinds == 0)
+		return;
+	source_rewind(output_options->source);
+	report_gather(&report, output_options->source, &output_options->selection);
+	report_print(&report, table, options->kinds);
+	report_free(&report);
 }
 
 static int report_on(struct options *options, const char *path)
 {
-	static struct report report;
 	struct output_options *output_options = &options->output_options;
 	struct table table;
 
@@ -68,11 +86,10 @@ static int report_on(struct options *options, const char *path)
 		return EXIT_TROUBLE;
 	source_report_unnamed(output_options->source);
 	wrapper_stats_report(output_options->source);
-	report_gather(&report, output_options->source, &output_options->selection);
 	table_open(&table, output_options->text, output_options->format);
-	report_print(&report, &table, options->kinds);
+	print_reports(options, &table);
 	table_close(&table);
-	report_free(&report);
+	spans_free(&options->spans);
 	return output_options_end(output_options);
 }
 

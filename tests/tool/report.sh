@@ -119,4 +119,42 @@ nr_checks=$((nr_checks + 2))
 "$tool" report --stacks "$scratch/stacks.trx" >"$scratch/out" 2>&1
 grep -q '^  deep  *1024  *1024  *0  *100.00  *1$' "$scratch/out" || complain "a stack that overflows twice: $(cat "$scratch/out")"
 ! grep -q '^  flat' "$scratch/out" || complain "a thread without a stack: $(cat "$scratch/out")"
+# Spans: those of events that are paired by thread, and by a number in the data.
+for span in '' a a= a=b =b..c a=..c a=b.. 'a=b..:u32'; do
+	fails 2 '--span takes NAME=BEGIN..END' report --span="$span" "$scratch/empty"
+done
+"$mktrx" >"$scratch/spans.trx" <<'END' || complain 'mktrx fails'
+object 1 0x1000 10 alpha
+object 1 0x2000 10 beta
+event 0x1000 4096 1000 1
+event 0x2000 4096 1100 2
+event 0x1000 4097 1200 2
+event 0x2000 4097 1700 1
+event 0x1000 4096 2000 3
+event 0x1000 4096 2500 4
+event 0x1000 4097 2600 3
+event 0x2000 4097 2700 9
+END
+# spans OPTION...: the rows of the report, as values with blanks between them
+spans()
+{
+	"$tool" report --tick 1000 --format json "$@" "$scratch/spans.trx" | grep '"span": .*"times"' | grep total_s |
+		sed -E 's/"[a-z0-9_]*": //g; s/[{}",]//g; s/^ *//; s/ +/ /g'
+}
+begin=$("$tool" print --format csv --columns event "$scratch/spans.trx" | tr -d '\r' | sed -n 2p)
+end=$("$tool" print --format csv --columns event "$scratch/spans.trx" | tr -d '\r' | sed -n 4p)
+nr_checks=$((nr_checks + 4))
+# By thread: 200 and 600 us, and 100 us after one that began and did not end; beta ends one that had not begun.
+found=$(spans --span "work=$begin..$end")
+[ "$found" = 'work 3 0.000900000 0.000300000 0.000200000 0.000600000 0.000600000 0.000600000 1 1' ] ||
+	complain "spans by thread: $found"
+# By number: 1 took 700 us, 2 took 100 us, 3 took 600 us; 4 has no end, and 9 no begin.
+found=$(spans --span "work=$begin..$end:u32")
+[ "$found" = 'work 3 0.001400000 0.000466666 0.000600000 0.000700000 0.000700000 0.000700000 1 1' ] ||
+	complain "spans by number: $found"
+# From an event to the next one of the same type.
+found=$(spans --span "lap=$begin..$begin" -f 'thread:alpha')
+[ "$found" = 'lap 2 0.001500000 0.000750000 0.000500000 0.001000000 0.001000000 0.001000000 1 0' ] || complain "laps: $found"
+[ "$("$tool" report --span "work=$begin..$end" --tick 1000 --format json "$scratch/spans.trx" | sed -n '/span_histogram/,$p' | grep -c '"times": 1}')" = 3 ] ||
+	complain 'the histogram does not have three rows with one span'
 finish
