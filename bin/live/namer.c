@@ -23,6 +23,7 @@ struct process {
 	unsigned int nr_reads;
 	bool is_final;		 /* the modules were read after the end */
 	struct symbols *symbols; /* NULL if the modules were never read */
+	struct symbols *former;	 /* those before it executed the same program again, or NULL */
 	dev_t device;		 /* the program whose modules were read */
 	ino_t inode;
 	bool has_objects;	 /* a name was asked for */
@@ -67,6 +68,18 @@ static bool find_program(pid_t pid, struct stat *program)
 	return stat(path, program) == 0;
 }
 
+/* Objects that the process had before it executed the same program again may get their names only now. */
+static void replace(struct process *process, struct symbols *symbols)
+{
+	if (process->symbols && symbols_is_executed_again(process->symbols, symbols)) {
+		symbols_free(process->former);
+		process->former = process->symbols;
+	} else {
+		symbols_free(process->symbols);
+	}
+	process->symbols = symbols;
+}
+
 /*
  * Read the modules again.  A process that has ended may have stored them.  If it has not, keep the modules that were
  * read last.
@@ -88,8 +101,7 @@ static bool inspect_again(struct process *process)
 	symbols = symbols_of_process(process->pid);
 	if (!symbols)
 		return false;
-	symbols_free(process->symbols);
-	process->symbols = symbols;
+	replace(process, symbols);
 	process->device = program.st_dev;
 	process->inode = program.st_ino;
 	return true;
@@ -104,7 +116,8 @@ static void forget_former(struct process *process)
 	    (program.st_dev == process->device && program.st_ino == process->inode))
 		return;
 	symbols_free(process->symbols);
-	process->symbols = NULL;
+	symbols_free(process->former);
+	process->symbols = process->former = NULL;
 	inspect_again(process);
 }
 
@@ -127,11 +140,10 @@ static bool put_site(const char *site, char *text, size_t size)
 	return site != NULL;
 }
 
-static bool put_name(struct process *process, const struct txtrace_object *object, char *text,
-		     size_t size)
+static bool put_name_by(struct process *process, struct symbols *symbols, const struct txtrace_object *object,
+			char *text, size_t size)
 {
-	const char *name = process->symbols ? symbols_data(process->symbols, object->address) :
-					      NULL;
+	const char *name = symbols ? symbols_data(symbols, object->address) : NULL;
 	char place[96];
 	size_t used;
 
@@ -139,13 +151,19 @@ static bool put_name(struct process *process, const struct txtrace_object *objec
 		snprintf(text, size, "%s", name);
 		return true;
 	}
-	if (!process->symbols || !put_site(symbols_code(process->symbols, object->site), text, size))
+	if (!symbols || !put_site(symbols_code(symbols, object->site), text, size))
 		return false;
 	used = strlen(text);
 	if (shared_memory_place(&process->memory, process->pid, object->address, place, sizeof(place)) &&
 	    used + strlen(" in ") + strlen(place) < NAME_ROOM && used + strlen(place) + 5 < size)
 		snprintf(text + used, size - used, " in %s", place);
 	return true;
+}
+
+static bool put_name(struct process *process, const struct txtrace_object *object, char *text, size_t size)
+{
+	return put_name_by(process, process->symbols, object, text, size) ||
+	       put_name_by(process, process->former, object, text, size);
 }
 
 int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size)
@@ -184,6 +202,7 @@ void namer_free(struct namer *namer)
 {
 	for (size_t i = 0; i < namer->nr; i++) {
 		symbols_free(namer->process[i].symbols);
+		symbols_free(namer->process[i].former);
 		shared_memory_free(&namer->process[i].memory);
 	}
 	free(namer->process);

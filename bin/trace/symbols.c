@@ -107,6 +107,13 @@ struct symbols *symbols_of_process(pid_t pid)
 	return symbols;
 }
 
+/* The program is the first module, because the kernel loads it at the lowest addresses. */
+bool symbols_is_executed_again(const struct symbols *former, const struct symbols *symbols)
+{
+	return former->nr > 0 && symbols->nr > 0 && former->module[0].base != symbols->module[0].base &&
+	       strcmp(former->module[0].path, symbols->module[0].path) == 0;
+}
+
 struct symbols *symbols_of_file(const char *path)
 {
 	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
