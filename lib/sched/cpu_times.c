@@ -69,6 +69,16 @@ static struct sample *new_sample(struct px_cpu_times *counted)
 	return &counted->sample[counted->nr_samples];
 }
 
+/* Return 0 for "." and "..". */
+static uint32_t number_of(const char *name)
+{
+	uint32_t number = 0;
+
+	for (; *name >= '0' && *name <= '9'; name++)
+		number = number * 10 + (uint32_t)(*name - '0');
+	return number;
+}
+
 /* Without memory, threads are missing: they have no count then. */
 static void read_all(struct px_cpu_times *counted, uint64_t time_ns)
 {
@@ -80,7 +90,7 @@ static void read_all(struct px_cpu_times *counted, uint64_t time_ns)
 	snprintf(path, sizeof(path), "/proc/%u/task", counted->pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)) != NULL) {
-		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		uint32_t tid = number_of(entry->d_name);
 		struct sample *sample = new_sample(counted);
 
 		if (tid == 0 || !sample || !read_count(counted->pid, tid, &sample->count))

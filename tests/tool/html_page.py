@@ -61,7 +61,7 @@ class Page:
 
     def show_calls(self, events, options):
         """JSON lines have the fields of a call, and the page shows them as a text."""
-        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "data", *options, self.trace], check=True,
+        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "number,data", *options, self.trace], check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
         for event, row in zip(events, csv.DictReader(io.StringIO(out, newline=""))):
             event["data"] = row["data"]

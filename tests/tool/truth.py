@@ -257,7 +257,7 @@ class Log:
         for place, (track, rest) in enumerate(shown):
             names_thread = event["thread"] in (track, "-") or ascii_of(track) == ascii_of(event["thread"])
             if names_thread and rest.split(" ")[0] == event["event"].split(" ")[0] and \
-                    all(text in rest or self.has_object(rest, text) for text in texts):
+                    all(text in rest or f" data.{text.strip()}" in rest or self.has_object(rest, text) for text in texts):
                 del shown[place]
                 return True
         return False
@@ -341,7 +341,13 @@ class Log:
                   done.stderr.decode().count("discarded"))
 
     @staticmethod
+    def is_of_kernel(event):
+        return event["event"].startswith(("txtrace_sched", "txtrace_switch"))
+
+    @staticmethod
     def payload(event):
+        if Log.is_of_kernel(event):
+            return re.findall(r"\b(tid|lost)=(\d+)", str(event["data"]))
         if isinstance(event["data"], dict):
             return {name: value for name, value in event["data"].items()
                     if isinstance(value, int) and name not in THREADS}
@@ -349,6 +355,8 @@ class Log:
 
     @staticmethod
     def found_payload(event, text):
+        if Log.is_of_kernel(event):
+            return re.findall(r"\b(tid|lost) = (\d+)", text)
         if isinstance(event["data"], dict):
             numbers = dict(re.findall(r'(\w+) = "?(-?\d+)"?(?=[ ,])', text))
             return {name: int(numbers[name]) if name in numbers else None
