@@ -567,9 +567,9 @@ int txtrace_recover_all(unsigned int *__posix_trace_restrict __nr_recovered,
 			unsigned int *__posix_trace_restrict __nr_left);
 
 /*
- * Complete the same logs, and call tell() for each log, except for a log that another process is completing.  path is
+ * Complete the same logs, and call report() for each log, except for a log that another process is completing.  path is
  * the path of the log at its last flush; it is valid only during the call.  error is 0 or an error number.  ENOENT and
- * EINVAL: the log can never be completed; after other errors you can try again.  Return EINVAL if tell is NULL.
+ * EINVAL: the log can never be completed; after other errors you can try again.  Return EINVAL if report is NULL.
  */
 int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *__argument),
 			 void *__argument);

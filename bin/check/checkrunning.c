@@ -70,25 +70,24 @@ static void check_between(struct check_running *running, const struct raw_event 
 static void check_sleeper(struct check_running *running, const struct raw_event *event,
 			  uint64_t offset)
 {
-	uint32_t subject = event->info[0];
+	uint32_t thread = event->info[0];
 	bool is_resume = id_of(event) == NATIVE_THREAD_RESUME;
 
 	if (!is_of_thread(event)) {
 		if (is_resume)
-			handles_get(running->handles, subject)->is_asleep = false;
+			handles_get(running->handles, thread)->is_asleep = false;
 		return;
 	}
-	if (is_resume && subject != event->context &&
-	    handles_get(running->handles, event->context)->is_asleep)
+	if (is_resume && thread != event->context && handles_get(running->handles, event->context)->is_asleep)
 		findings_add(running->findings, RULE_resume_sleeper, offset,
 			     "the thread 0x%x resumes the thread 0x%x, but it is suspended itself: "
 			     "TraceX shows its "
 			     "wait as run time",
-			     event->context, subject);
+			     event->context, thread);
 	if (is_resume)
-		handles_get(running->handles, subject)->is_asleep = false;
-	else if (id_of(event) == NATIVE_THREAD_SUSPEND && subject == event->context)
-		handles_get(running->handles, subject)->is_asleep = true;
+		handles_get(running->handles, thread)->is_asleep = false;
+	else if (id_of(event) == NATIVE_THREAD_SUSPEND && thread == event->context)
+		handles_get(running->handles, thread)->is_asleep = true;
 	else
 		handles_get(running->handles, event->context)->is_asleep = false;
 }

@@ -72,11 +72,11 @@ static void put_track(void *arg, const struct track *track)
 }
 
 /* The text is printable, so only quotes and backslashes need an escape. */
-static void put_text(struct text *text, const struct note *note)
+static void put_text(struct text *text, const struct annotation *annotation)
 {
 	text_char(text, '"');
-	for (size_t i = 0; i < note->text_size; i++) {
-		char c = note->text[i];
+	for (size_t i = 0; i < annotation->text_size; i++) {
+		char c = annotation->text[i];
 
 		if (c == '"' || c == '\\')
 			text_char(text, '\\');
@@ -85,50 +85,50 @@ static void put_text(struct text *text, const struct note *note)
 	text_char(text, '"');
 }
 
-static void put_note(struct text *text, const struct note *note, bool is_first)
+static void put_annotation(struct text *text, const struct annotation *annotation, bool is_first)
 {
 	if (!is_first)
 		text_char(text, ',');
 	text_char(text, '"');
-	text_put(text, note->label, note->label_size);
+	text_put(text, annotation->label, annotation->label_size);
 	text_string(text, "\":");
-	switch (note->kind) {
-	case NOTE_NUMBER:
-		text_unsigned(text, note->number, 0, ' ');
+	switch (annotation->kind) {
+	case ANNOTATION_NUMBER:
+		text_unsigned(text, annotation->number, 0, ' ');
 		break;
-	case NOTE_SIGNED:
-		text_signed(text, note->number_signed);
+	case ANNOTATION_SIGNED:
+		text_signed(text, annotation->number_signed);
 		break;
-	case NOTE_ADDRESS:
+	case ANNOTATION_ADDRESS:
 		text_string(text, "\"0x");
-		text_hex(text, note->number, 0);
+		text_hex(text, annotation->number, 0);
 		text_char(text, '"');
 		break;
-	case NOTE_NAME:
-		text_json(text, note->text);
+	case ANNOTATION_NAME:
+		text_json(text, annotation->text);
 		break;
-	case NOTE_TEXT:
-		put_text(text, note);
+	case ANNOTATION_TEXT:
+		put_text(text, annotation);
 		break;
-	case NOTE_HEX:
+	case ANNOTATION_HEX:
 		text_char(text, '"');
-		text_bytes(text, note->text, note->text_size);
+		text_bytes(text, annotation->text, annotation->text_size);
 		text_char(text, '"');
 		break;
-	case NOTE_REAL:
-		payload_real(text, note->real, note->digits, PAYLOAD_JSON);
+	case ANNOTATION_REAL:
+		payload_real(text, annotation->real, annotation->digits, PAYLOAD_JSON);
 		break;
-	case NOTE_TRUE:
-	case NOTE_FALSE:
-		text_string(text, note->kind == NOTE_TRUE ? "true" : "false");
+	case ANNOTATION_TRUE:
+	case ANNOTATION_FALSE:
+		text_string(text, annotation->kind == ANNOTATION_TRUE ? "true" : "false");
 		break;
 	}
 }
 
-static void put_notes(struct chrome *chrome, const struct mark *mark)
+static void put_annotations(struct chrome *chrome, const struct mark *mark)
 {
 	struct text *text = &chrome->export->text;
-	struct note annotations[ANNOTATIONS_MAX];
+	struct annotation annotations[ANNOTATIONS_MAX];
 	int nr_annotations =
 		mark->event ? annotations_of(chrome->export->source, mark->event, annotations) : 0;
 
@@ -141,7 +141,7 @@ static void put_notes(struct chrome *chrome, const struct mark *mark)
 		return;
 	text_string(text, ",\"args\":{");
 	for (int i = 0; i < nr_annotations; i++)
-		put_note(text, &annotations[i], i == 0);
+		put_annotation(text, &annotations[i], i == 0);
 	if (mark->holder) {
 		text_string(text, nr_annotations > 0 ? ",\"holder\":" : "\"holder\":");
 		text_json(text, mark->holder);
@@ -188,7 +188,7 @@ static void put_mark(void *arg, const struct mark *mark)
 		text_signed(text, mark->value);
 		text_char(text, '}');
 	} else {
-		put_notes(chrome, mark);
+		put_annotations(chrome, mark);
 	}
 	text_char(text, '}');
 	if (mark->flow != 0)

@@ -280,12 +280,12 @@ static uint64_t value_number(struct perfetto *perfetto, const char *text)
 
 /* Events. */
 
-static void put_digits(unsigned char *at, const struct note *note)
+static void put_digits(unsigned char *at, const struct annotation *annotation)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	for (size_t i = 0; i < note->text_size; i++) {
-		unsigned char byte = (unsigned char)note->text[i];
+	for (size_t i = 0; i < annotation->text_size; i++) {
+		unsigned char byte = (unsigned char)annotation->text[i];
 
 		at[2 * i] = (unsigned char)digits[byte >> 4];
 		at[2 * i + 1] = (unsigned char)digits[byte & 15];
@@ -293,36 +293,36 @@ static void put_digits(unsigned char *at, const struct note *note)
 }
 
 /* Add a DebugAnnotation to the TrackEvent. */
-static void wire_note(struct perfetto *perfetto, const struct note *note)
+static void wire_annotation(struct perfetto *perfetto, const struct annotation *annotation)
 {
 	struct wire *wire = &perfetto->event;
 	unsigned char head[4 * VARINT_BYTES], *at;
-	size_t used = put_number(head, 1, label_number(perfetto, note->label, note->label_size));
-	size_t text_size = note->kind == NOTE_HEX  ? 2 * note->text_size :
-			   note->kind == NOTE_TEXT ? note->text_size :
-						     0;
+	size_t used = put_number(head, 1, label_number(perfetto, annotation->label, annotation->label_size));
+	size_t text_size = annotation->kind == ANNOTATION_HEX  ? 2 * annotation->text_size :
+			   annotation->kind == ANNOTATION_TEXT ? annotation->text_size :
+								 0;
 
-	if (note->kind == NOTE_TRUE || note->kind == NOTE_FALSE)
-		used += put_number(head + used, 2, note->kind == NOTE_TRUE);
-	else if (note->kind == NOTE_REAL)
-		used += put_real(head + used, 5, note->real);
-	else if (note->kind == NOTE_NUMBER)
-		used += put_number(head + used, 3, note->number);
-	else if (note->kind == NOTE_SIGNED)
-		used += put_number(head + used, 4, (uint64_t)note->number_signed);
-	else if (note->kind == NOTE_ADDRESS)
-		used += put_number(head + used, 7, note->number);
-	else if (note->kind == NOTE_NAME)
-		used += put_number(head + used, 17, value_number(perfetto, note->text));
+	if (annotation->kind == ANNOTATION_TRUE || annotation->kind == ANNOTATION_FALSE)
+		used += put_number(head + used, 2, annotation->kind == ANNOTATION_TRUE);
+	else if (annotation->kind == ANNOTATION_REAL)
+		used += put_real(head + used, 5, annotation->real);
+	else if (annotation->kind == ANNOTATION_NUMBER)
+		used += put_number(head + used, 3, annotation->number);
+	else if (annotation->kind == ANNOTATION_SIGNED)
+		used += put_number(head + used, 4, (uint64_t)annotation->number_signed);
+	else if (annotation->kind == ANNOTATION_ADDRESS)
+		used += put_number(head + used, 7, annotation->number);
+	else if (annotation->kind == ANNOTATION_NAME)
+		used += put_number(head + used, 17, value_number(perfetto, annotation->text));
 	else
 		used += put_length(head + used, 6, text_size);
 	at = wire_room(wire, 2 * VARINT_BYTES + used + text_size);
 	at += put_length(at, 4, used + text_size);
 	memcpy(at, head, used);
-	if (note->kind == NOTE_HEX)
-		put_digits(at + used, note);
+	if (annotation->kind == ANNOTATION_HEX)
+		put_digits(at + used, annotation);
 	else
-		memcpy(at + used, note->text ? note->text : "", text_size);
+		memcpy(at + used, annotation->text ? annotation->text : "", text_size);
 	wire->used = (size_t)(at - wire->bytes) + used + text_size;
 }
 
@@ -390,25 +390,25 @@ static void wire_stack(struct perfetto *perfetto, const struct event *event)
 	wire_message(&perfetto->event, 55, &perfetto->callstack);
 }
 
-static void wire_notes(struct perfetto *perfetto, const struct mark *mark)
+static void wire_annotations(struct perfetto *perfetto, const struct mark *mark)
 {
-	struct note annotations[ANNOTATIONS_MAX];
+	struct annotation annotations[ANNOTATIONS_MAX];
 	int nr_annotations = mark->event ? annotations_of(perfetto->export->source, mark->event,
 							  annotations) :
 					   0;
 
 	for (int i = 0; i < nr_annotations; i++)
-		wire_note(perfetto, &annotations[i]);
+		wire_annotation(perfetto, &annotations[i]);
 	if (mark->holder)
-		wire_note(perfetto, &(struct note){.kind = NOTE_NAME,
-						   .label = "holder",
-						   .label_size = strlen("holder"),
-						   .text = mark->holder});
+		wire_annotation(perfetto, &(struct annotation){.kind = ANNOTATION_NAME,
+							       .label = "holder",
+							       .label_size = strlen("holder"),
+							       .text = mark->holder});
 	if (mark->period && mark->period->state == THREAD_RUNNING)
-		wire_note(perfetto, &(struct note){.kind = NOTE_NUMBER,
-						   .label = "cpu",
-						   .label_size = strlen("cpu"),
-						   .number = mark->period->cpu});
+		wire_annotation(perfetto, &(struct annotation){.kind = ANNOTATION_NUMBER,
+							       .label = "cpu",
+							       .label_size = strlen("cpu"),
+							       .number = mark->period->cpu});
 }
 
 /* Write the TracePacket that contains the event. */
@@ -441,7 +441,7 @@ static void put_mark(void *arg, const struct mark *mark)
 	if (mark->after_loss)
 		begin_state(perfetto, true);
 	wire->used = 0;
-	wire_notes(perfetto, mark);
+	wire_annotations(perfetto, mark);
 	wire_number(wire, 9, types[mark->kind]);
 	if (mark->kind == MARK_BEGIN || mark->kind == MARK_INSTANT)
 		wire_number(wire, 10,

@@ -84,8 +84,8 @@ struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, 
 	return thread;
 }
 
-static void tell(const struct thread_states *states, const struct sched_thread *thread, enum thread_state state,
-		 int64_t from_ns, int64_t until_ns)
+static void report_period(const struct thread_states *states, const struct sched_thread *thread,
+			  enum thread_state state, int64_t from_ns, int64_t until_ns)
 {
 	if (states->listener.spent && until_ns > from_ns)
 		states->listener.spent(states->listener.arg, thread, state, from_ns, until_ns);
@@ -95,7 +95,7 @@ static void tell(const struct thread_states *states, const struct sched_thread *
 static void settle(const struct thread_states *states, struct sched_thread *thread)
 {
 	if (thread->has_slept)
-		tell(states, thread, THREAD_BLOCKED, thread->slept_from_ns, thread->slept_until_ns);
+		report_period(states, thread, THREAD_BLOCKED, thread->slept_from_ns, thread->slept_until_ns);
 	thread->has_slept = false;
 }
 
@@ -112,7 +112,7 @@ static void change(struct thread_states *states, struct sched_thread *thread, en
 		thread->slept_from_ns = from_ns;
 		thread->slept_until_ns = at_ns;
 	} else {
-		tell(states, thread, thread->state, from_ns, at_ns);
+		report_period(states, thread, thread->state, from_ns, at_ns);
 	}
 	thread->state = state;
 	thread->since_ns = at_ns;
@@ -330,8 +330,8 @@ void thread_states_woken(struct thread_states *states, struct sched_thread *thre
 	thread->nr_woken++;
 	units_add(&thread->times.ns[THREAD_BLOCKED], -ready_ns);
 	units_add(&thread->times.ns[THREAD_WOKEN], ready_ns);
-	tell(states, thread, THREAD_BLOCKED, thread->slept_from_ns, at_ns);
-	tell(states, thread, THREAD_WOKEN, at_ns, thread->slept_until_ns);
+	report_period(states, thread, THREAD_BLOCKED, thread->slept_from_ns, at_ns);
+	report_period(states, thread, THREAD_WOKEN, at_ns, thread->slept_until_ns);
 }
 
 void thread_states_wait_ends(struct thread_states *states, struct sched_thread *thread)

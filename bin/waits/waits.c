@@ -119,8 +119,8 @@ void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length
 		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
 }
 
-static void tell_spent(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
-		       int64_t until_ns)
+static void report_spent(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
+			 int64_t until_ns)
 {
 	const struct waits *waits = arg;
 	const struct waiter *waiter = (const struct waiter *)(uintptr_t)map_find(&waits->waiter_of, thread->context);
@@ -600,7 +600,7 @@ void waits_end(struct waits *waits)
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)
 {
 	*waits = (struct waits){.source = source, .listener = listener};
-	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = tell_spent});
+	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = report_spent});
 	wait_objects_count_names(waits);
 	if (!natives[NATIVE_MUTEX_GET].has_object)
 		learn_natives();

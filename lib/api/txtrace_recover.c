@@ -44,18 +44,18 @@ PX_EXPORT int txtrace_recover_all(unsigned int *restrict nr_recovered,
 	return error;
 }
 
-PX_EXPORT int txtrace_recover_each(void (*tell)(const char *path, int error, void *argument),
+PX_EXPORT int txtrace_recover_each(void (*report)(const char *path, int error, void *argument),
 				   void *argument)
 {
 	int saved_errno = errno;
 	int error, state;
 
-	if (!tell)
+	if (!report)
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	error = px_process_init();
 	if (!error)
-		px_recover_each(tell, argument);
+		px_recover_each(report, argument);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;

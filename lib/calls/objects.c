@@ -315,12 +315,12 @@ static const char *word_for(uint32_t type)
  */
 static uint32_t hash_name(const char *name)
 {
-	struct px_txtb_object shown;
+	struct px_txtb_object image;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	px_txtb_object_init(&shown, PX_TXTB_UNUSED, 0, 0, name);
-	for (size_t i = 0; i < sizeof(shown.name) && shown.name[i]; i++)
-		hash = (hash ^ (unsigned char)shown.name[i]) * UINT64_C(0x100000001b3);
+	px_txtb_object_init(&image, PX_TXTB_UNUSED, 0, 0, name);
+	for (size_t i = 0; i < sizeof(image.name) && image.name[i]; i++)
+		hash = (hash ^ (unsigned char)image.name[i]) * UINT64_C(0x100000001b3);
 	return (uint32_t)(hash ^ hash >> 32) & ((1 << NAME_BITS) - 1);
 }
 

@@ -204,22 +204,21 @@ static bool add_object(struct px_frames *frames, const struct px_log_object *obj
 /* Collect the event types in the image of a volume. */
 static void collect_types(struct px_frames *frames, const struct px_frames_volume *volume)
 {
-	struct px_txtb_object shown[64];
+	struct px_txtb_object objects[64];
 	struct px_log_object object = {.object = {.type = PX_TXTB_EVENT_TYPE}};
-	uint32_t first = 0, count = PX_ARRAY_SIZE(shown);
+	uint32_t first = 0, count = PX_ARRAY_SIZE(objects);
 
-	while (first < volume->nr_objects && count == PX_ARRAY_SIZE(shown)) {
+	while (first < volume->nr_objects && count == PX_ARRAY_SIZE(objects)) {
 		if (count > volume->nr_objects - first)
 			count = volume->nr_objects - first;
-		count = (uint32_t)(px_txtb_file_read(frames->source.file->fd, shown,
-						     count * sizeof(*shown),
+		count = (uint32_t)(px_txtb_file_read(frames->source.file->fd, objects, count * sizeof(*objects),
 						     volume->at + px_txtb_entries_offset(first)) /
-				   sizeof(*shown));
+				   sizeof(*objects));
 		for (uint32_t i = 0; i < count; i++) {
-			if (shown[i].type != PX_TXTB_EVENT_TYPE)
+			if (objects[i].type != PX_TXTB_EVENT_TYPE)
 				continue;
-			object.object.handle = shown[i].handle;
-			memcpy(object.object.name, shown[i].name, sizeof(shown[i].name));
+			object.object.handle = objects[i].handle;
+			memcpy(object.object.name, objects[i].name, sizeof(objects[i].name));
 			add_object(frames, &object);
 		}
 		first += count;

@@ -456,7 +456,7 @@ static bool add_description(struct logreader *reader, const struct px_log_name *
 }
 
 /* If a damaged log has lost its names, take those of the image, which may be shortened. */
-static void add_shown_names(struct logreader *reader)
+static void add_image_names(struct logreader *reader)
 {
 	struct px_log_object object;
 	struct px_log_name name;
@@ -491,7 +491,7 @@ static bool read_names(struct logreader *reader)
 			return false;
 	}
 	if (reader->nr_listed < reader->file.commit.nr_names || reader->file.has_no_commit)
-		add_shown_names(reader);
+		add_image_names(reader);
 	return true;
 }
 

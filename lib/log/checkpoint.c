@@ -169,7 +169,7 @@ int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 	return 0;
 }
 
-void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16])
+void px_checkpoint_file_validate(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16])
 {
 	memcpy(checkpoint_file->file->uuid, uuid, sizeof(checkpoint_file->file->uuid));
 	px_store_release(&checkpoint_file->file->magic, PX_CHECKPOINT_FILE_MAGIC);
@@ -390,7 +390,7 @@ static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 	return strcmp(name, expected) == 0;
 }
 
-static bool is_unsigned(const char *name)
+static bool is_invalid(const char *name)
 {
 	struct px_mapping mapping;
 	uint64_t magic = 0;
@@ -406,7 +406,7 @@ static bool is_unsigned(const char *name)
 /*
  * Return true if the stream of this checkpoint file does not exist any more.  A controller publishes its slot, or
  * creates its segment, before it creates the file.  It keeps the slot and the segment at least until it calls
- * px_checkpoint_file_sign().  So if the stream does not exist, no controller will sign the file.
+ * px_checkpoint_file_validate().  So if the stream does not exist, no controller will make the file valid.
  */
 static bool is_orphan(const struct px_registry *registry, uint32_t index, uint32_t generation)
 {
@@ -425,7 +425,7 @@ static void remove_segment(uint32_t index, uint32_t generation)
 }
 
 /* Remove the checkpoint file last: without it, no process would search for the segment. */
-void px_checkpoint_file_remove_unsigned(const char *name)
+void px_checkpoint_file_remove_invalid(const char *name)
 {
 	struct px_registry *registry = px_registry_get();
 	uint32_t index, generation;
@@ -433,7 +433,7 @@ void px_checkpoint_file_remove_unsigned(const char *name)
 
 	if (!registry || !parse_name(name, &index, &generation) || px_registry_lock(&fd) != 0)
 		return;
-	if (is_orphan(registry, index, generation) && is_unsigned(name)) {
+	if (is_orphan(registry, index, generation) && is_invalid(name)) {
 		remove_segment(index, generation);
 		PX_TESTPOINT("checkpoint.segment.removed");
 		px_shm_unlink(name);

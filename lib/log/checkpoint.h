@@ -140,14 +140,14 @@ struct px_checkpoint_file_setup {
 };
 
 /*
- * Create the file.  It becomes valid with px_checkpoint_file_sign().  Return 0, ENOMEM, EMFILE, or an error of the file
+ * Create the file.  It becomes valid with px_checkpoint_file_validate().  Return 0, ENOMEM, EMFILE, or an error of the file
  * system.
  */
 int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 			      struct px_checkpoint_file **checkpoint_file);
 
 /* Mark the file as valid, because the log exists now.  From now on, another process can recover the log. */
-void px_checkpoint_file_sign(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
+void px_checkpoint_file_validate(struct px_checkpoint_file *checkpoint_file, const uint8_t uuid[16]);
 
 /* Store the current path of the log, because a user may have renamed the log. */
 void px_checkpoint_file_note_path(struct px_checkpoint_file *checkpoint_file, int fd);
@@ -197,10 +197,10 @@ void px_checkpoint_name(uint32_t index, const struct px_registry_slot *slot,
 int px_checkpoint_copy(const char *name, uint64_t serial, struct px_checkpoint **checkpoint);
 
 /*
- * A controller may die before it calls px_checkpoint_file_sign().  Then remove its checkpoint file, which has this
+ * A controller may die before it calls px_checkpoint_file_validate().  Then remove its checkpoint file, which has this
  * name, and the segment of its stream.  Keep both if the stream still exists.  Also keep both if the file has another
  * magic, because it may belong to another version of the library.
  */
-void px_checkpoint_file_remove_unsigned(const char *name);
+void px_checkpoint_file_remove_invalid(const char *name);
 
 #endif

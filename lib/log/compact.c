@@ -314,12 +314,12 @@ static int put_event(struct compact *compact, const struct px_archive_window *wi
 	return 0;
 }
 
-static int put_shown(struct compact *compact, const struct px_archive_window *window, uint32_t i)
+static int put_viewer_entry(struct compact *compact, const struct px_archive_window *window, uint32_t i)
 {
 	int error = make_room(compact, 0);
 
 	if (!error)
-		px_pack_shown(compact->pack, stamp_of(compact, window, i));
+		px_pack_viewer_entry(compact->pack, stamp_of(compact, window, i));
 	return error;
 }
 
@@ -333,7 +333,7 @@ static int put_damaged(struct compact *compact, uint64_t end)
 	int error = 0;
 
 	for (; !error && compact->position < end; compact->position++)
-		error = put_shown(compact, &window, 0);
+		error = put_viewer_entry(compact, &window, 0);
 	return error;
 }
 
@@ -347,7 +347,7 @@ static int put_window(struct compact *compact, const struct px_archive_window *w
 		if (i >= window->nr_entries)
 			break;
 		error = window->packed[i].is_event ? put_event(compact, window, i) :
-						     put_shown(compact, window, i);
+						     put_viewer_entry(compact, window, i);
 		compact->position++;
 	}
 	return error;

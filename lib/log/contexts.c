@@ -40,7 +40,7 @@ void px_log_describe_context(const struct px_log *log, struct px_log_volume *vol
 			     struct px_log_context *context)
 {
 	px_log_describe(log, context->handle, &context->known);
-	px_log_tell_apart(log, volume, context);
+	px_log_make_name_unique(log, volume, context);
 	px_log_list_change(volume, context);
 	context->is_dirty = true;
 	context->chapter = 0;

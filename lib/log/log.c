@@ -152,7 +152,7 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 		return error;
 	}
 	if (made->checkpoint_file)
-		px_checkpoint_file_sign(made->checkpoint_file, made->header.uuid);
+		px_checkpoint_file_validate(made->checkpoint_file, made->header.uuid);
 	*log = made;
 	return 0;
 }

@@ -253,11 +253,10 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
  * Give a thread a name of its own in the image: a process that becomes the same program by exec is another thread, with
  * the same name and tid.  The viewer's menu shows only one of several threads with one name.
  */
-void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,
-		       struct px_log_context *context);
+void px_log_make_name_unique(const struct px_log *log, struct px_log_volume *volume, struct px_log_context *context);
 
 /* Return the object as the image shows it. */
-struct px_object px_log_shown_object(const struct px_log_context *context);
+struct px_object px_log_image_object(const struct px_log_context *context);
 
 /*
  * Return the offset in the file of the volume that has this position.  In a LOOP log it may be any volume, in other

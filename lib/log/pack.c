@@ -215,7 +215,7 @@ PX_INLINE void note_entry(struct px_pack *pack, struct px_pack_stamp stamp)
 	}
 }
 
-void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp)
+void px_pack_viewer_entry(struct px_pack *pack, struct px_pack_stamp stamp)
 {
 	note_entry(pack, stamp);
 	pack->records[pack->records_size++] = PX_FRAME_SHOWN;

@@ -5,7 +5,7 @@
  * that the file does not have, so the caller must begin a chapter.
  *
  *	px_pack_begin()	begins a frame
- *	px_pack_shown(), px_pack_event()	add the record of one entry, in the order of the entries
+ *	px_pack_viewer_entry(), px_pack_event()	add the record of one entry, in the order of the entries
  *	px_pack_object()	defines an object, at any time before the frame ends
  *	px_pack_end()	ends the frame and returns its bytes
  *
@@ -80,7 +80,7 @@ struct px_pack_stamp {
 bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size);
 
 /* Add an entry that is for the viewer only. */
-void px_pack_shown(struct px_pack *pack, struct px_pack_stamp stamp);
+void px_pack_viewer_entry(struct px_pack *pack, struct px_pack_stamp stamp);
 
 /* Add the entry of an event. */
 void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,

@@ -30,26 +30,25 @@ static bool read_at(const struct px_log *log, void *data, size_t size, uint64_t 
  * this kind of object does not belong into this slot, or if an earlier slot has the same object.
  */
 static void load_context(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
-			 const struct px_txtb_object *shown)
+			 const struct px_txtb_object *image)
 {
 	struct px_log_context *context = &volume->context[i];
 	bool is_thread = i < PX_LOG_SLOT_FIRST + log->header.nr_thread_slots;
 	struct px_object *object = &context->known.object;
 
-	if (shown->handle == 0 || shown->type == PX_TXTB_UNUSED ||
-	    shown->type >= PX_TXTB_EVENT_TYPE || (shown->type == PX_TXTB_THREAD) != is_thread ||
-	    px_log_find_context(volume, shown->handle) ||
-	    (shown->handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE)) {
-		if (shown->type != PX_TXTB_UNUSED) {
+	if (image->handle == 0 || image->type == PX_TXTB_UNUSED || image->type >= PX_TXTB_EVENT_TYPE ||
+	    (image->type == PX_TXTB_THREAD) != is_thread || px_log_find_context(volume, image->handle) ||
+	    (image->handle == PX_IDLE_THREAD) != (i == PX_LOG_SLOT_IDLE)) {
+		if (image->type != PX_TXTB_UNUSED) {
 			px_log_list_change(volume, context);
 			context->is_stale = true;
 		}
 		return;
 	}
-	px_log_enter_context(volume, i, shown->handle);
-	*object = (struct px_object){.handle = shown->handle, .type = shown->type};
-	object->priority = (shown->priority_high & 3u) << 8 | shown->priority_low;
-	memcpy(object->name, shown->name, sizeof(shown->name));
+	px_log_enter_context(volume, i, image->handle);
+	*object = (struct px_object){.handle = image->handle, .type = image->type};
+	object->priority = (image->priority_high & 3u) << 8 | image->priority_low;
+	memcpy(object->name, image->name, sizeof(image->name));
 }
 
 /*
@@ -57,11 +56,11 @@ static void load_context(const struct px_log *log, struct px_log_volume *volume,
  * will write them again.
  */
 static void load_type(const struct px_log *log, struct px_log_volume *volume, uint32_t i,
-		      const struct px_txtb_object *shown)
+		      const struct px_txtb_object *image)
 {
-	uint32_t id = shown->handle & 0xFFFFFF;
+	uint32_t id = image->handle & 0xFFFFFF;
 
-	if (i != volume->nr_types || shown->type != PX_TXTB_EVENT_TYPE || id >= PX_EVENT_IDS ||
+	if (i != volume->nr_types || image->type != PX_TXTB_EVENT_TYPE || id >= PX_EVENT_IDS ||
 	    i >= log->header.nr_type_slots)
 		return;
 	px_eventset_add(&volume->listed, id);
@@ -74,16 +73,15 @@ static bool load_objects(struct px_log *log, struct px_log_volume *volume, uint6
 {
 	uint32_t nr_objects = px_log_nr_objects(&log->header);
 	uint32_t nr_contexts = nr_objects - log->header.nr_type_slots;
-	struct px_txtb_object *shown = malloc(nr_objects * sizeof(*shown));
-	bool is_read = shown && read_at(log, shown, nr_objects * sizeof(*shown),
-					offset + px_txtb_entries_offset(0));
+	struct px_txtb_object *image = malloc(nr_objects * sizeof(*image));
+	bool is_read = image && read_at(log, image, nr_objects * sizeof(*image), offset + px_txtb_entries_offset(0));
 
 	px_log_reset_volume(log, volume);
 	for (uint32_t i = 1; is_read && i < nr_contexts; i++)
-		load_context(log, volume, i, &shown[i]);
+		load_context(log, volume, i, &image[i]);
 	for (uint32_t i = nr_contexts; is_read && i < nr_objects; i++)
-		load_type(log, volume, i - nr_contexts, &shown[i]);
-	free(shown);
+		load_type(log, volume, i - nr_contexts, &image[i]);
+	free(image);
 	return is_read;
 }
 
@@ -103,7 +101,7 @@ static void load_definitions(struct px_log *log, struct px_archive_source *sourc
 			if (!context || context->known.object.type != object.object.type)
 				continue;
 			context->known = object;
-			px_log_tell_apart(log, &log->volumes[k], context);
+			px_log_make_name_unique(log, &log->volumes[k], context);
 		}
 	}
 }

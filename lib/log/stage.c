@@ -124,15 +124,15 @@ static void set_context(struct px_log *log, struct px_txtb_entry *entry, uint32_
 	log->is_idle = false;
 }
 
-static void stage_shown(struct px_log *log, const struct px_entry *shown, uint64_t ticks)
+static void stage_viewer_entry(struct px_log *log, const struct px_entry *from, uint64_t ticks)
 {
 	struct px_pack_stamp stamp;
 	struct px_txtb_entry *entry = stage(log, ticks, &stamp);
 
-	set_context(log, entry, shown->context, shown->priority);
-	entry->id = shown->id;
-	memcpy(entry->info, shown->info, sizeof(entry->info));
-	px_pack_shown(log->pack, stamp);
+	set_context(log, entry, from->context, from->priority);
+	entry->id = from->id;
+	memcpy(entry->info, from->info, sizeof(entry->info));
+	px_pack_viewer_entry(log->pack, stamp);
 }
 
 static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority, uint64_t ticks)
@@ -140,16 +140,16 @@ static void stage_filler(struct px_log *log, uint32_t handle, uint32_t priority,
 	const struct px_entry filler = {
 		.context = handle, .priority = priority, .id = PX_TXTB_RUNNING};
 
-	stage_shown(log, &filler, ticks);
+	stage_viewer_entry(log, &filler, ticks);
 }
 
-static void stage_beside(struct px_log *log, const struct px_report *report,
-			 const struct px_entry *shown, uint64_t ticks)
+static void stage_beside(struct px_log *log, const struct px_report *report, const struct px_entry *from,
+			 uint64_t ticks)
 {
-	struct px_entry entry = *shown;
+	struct px_entry entry = *from;
 
 	entry.id |= report->record.cpu << 24;
-	stage_shown(log, &entry, ticks);
+	stage_viewer_entry(log, &entry, ticks);
 }
 
 /*

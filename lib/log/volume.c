@@ -99,8 +99,7 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
 	volume->changed[volume->nr_changed++] = (uint16_t)(context - volume->context);
 }
 
-void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,
-		       struct px_log_context *context)
+void px_log_make_name_unique(const struct px_log *log, struct px_log_volume *volume, struct px_log_context *context)
 {
 	const struct px_object *object = &context->known.object;
 
@@ -119,14 +118,14 @@ void px_log_tell_apart(const struct px_log *log, struct px_log_volume *volume,
 	}
 }
 
-struct px_object px_log_shown_object(const struct px_log_context *context)
+struct px_object px_log_image_object(const struct px_log_context *context)
 {
-	struct px_object shown = context->known.object;
-	size_t length = strlen(shown.name);
+	struct px_object image = context->known.object;
+	size_t length = strlen(image.name);
 
 	if (context->same > 0 && length + 12 < PX_TXTB_NAME_SIZE)
-		snprintf(shown.name + length, sizeof(shown.name) - length, " #%u", context->same + 1);
-	return shown;
+		snprintf(image.name + length, sizeof(image.name) - length, " #%u", context->same + 1);
+	return image;
 }
 
 uint64_t px_log_volume_at(const struct px_log *log, uint64_t position)

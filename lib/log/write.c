@@ -65,11 +65,11 @@ static int clean_volume(struct px_log *log, uint64_t offset)
 static int write_object(struct px_log *log, uint64_t offset, uint32_t slot,
 			const struct px_object *object)
 {
-	struct px_txtb_object shown;
+	struct px_txtb_object image;
 
-	px_txtb_object_init(&shown, (enum px_txtb_object_type)object->type, object->handle,
-			    object->priority, object->name);
-	return px_log_write_all(log, &shown, sizeof(shown), offset + px_txtb_entries_offset(slot));
+	px_txtb_object_init(&image, (enum px_txtb_object_type)object->type, object->handle, object->priority,
+			    object->name);
+	return px_log_write_all(log, &image, sizeof(image), offset + px_txtb_entries_offset(slot));
 }
 
 /* There are thousands of object slots, and most writes change none of them. */
@@ -92,12 +92,12 @@ static int write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	for (uint32_t i = 0; !error && i < volume->nr_changed; i++) {
 		uint32_t slot = volume->changed[i];
 		struct px_log_context *context = &volume->context[slot];
-		struct px_object shown;
+		struct px_object image;
 
 		if (!context->is_dirty)
 			continue;
-		shown = px_log_shown_object(context);
-		error = write_object(log, offset, slot, &shown);
+		image = px_log_image_object(context);
+		error = write_object(log, offset, slot, &image);
 		context->is_dirty = error != 0;
 	}
 	for (uint32_t i = 0; i < volume->nr_changed; i++) {

@@ -204,7 +204,7 @@ static void notify_trace_points(void)
 	 */
 	if (px_fetch_add(&registry->gate.generation, 1) + 1 == 0) /* EDGE attach release */
 		px_fetch_add(&registry->gate.generation, 1);
-	PX_TESTPOINT("registry.told");
+	PX_TESTPOINT("registry.notified");
 }
 
 static void write_id(struct px_process_id *to, const struct px_process_id *id)

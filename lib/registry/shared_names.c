@@ -156,7 +156,7 @@ int px_shared_names_attach(uint32_t number, uid_t owner, struct px_shared_names_
 	 * number of an attached segment.
 	 */
 	if (is_ours(number, owner)) {
-		PX_TESTPOINT("family.attach.checked");
+		PX_TESTPOINT("shared_names.attach.checked");
 		memory = attach((int)(number - 1));
 		error = memory != (void *)-1 ? 0 : errno;
 		if (!error && !is_ours(number, owner)) {
@@ -271,7 +271,7 @@ static struct px_shared_names_member *take_entry(struct px_shared_names *shared_
 		if (px_read_once(&member->word) != 0 ||
 		    !px_compare_exchange(&member->word, UINT64_C(0), word))
 			continue;
-		PX_TESTPOINT("family.place.taken");
+		PX_TESTPOINT("shared_names.place.taken");
 		first = px_shared_names_find(shared_names, word);
 		if (!first || first == member)
 			return member;

@@ -118,7 +118,7 @@ bool px_perf_misses_cpu(const struct px_perf *perf)
 /* Events. */
 
 /* Before Linux 4.17 a record does not say whether the thread was preempted or blocked. */
-static bool tells_preemption(void)
+static bool records_preemption(void)
 {
 	struct utsname name;
 	unsigned int major = 0, minor = 0;
@@ -215,7 +215,7 @@ int px_perf_open(uint32_t tid, bool inherits, struct px_perf **perf)
 	struct px_perf *made;
 	int error = 0;
 
-	if (!tells_preemption())
+	if (!records_preemption())
 		return ENOTSUP;
 	made = calloc(1, sizeof(*made));
 	if (!made)

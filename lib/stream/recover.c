@@ -439,7 +439,7 @@ static void recover_each(const char *name, void *argument)
 	int error = px_checkpoint_file_read(name, false, &file);
 
 	if (error == EINVAL || error == EACCES)
-		px_checkpoint_file_remove_unsigned(name);
+		px_checkpoint_file_remove_invalid(name);
 	else if (!error && px_process_id_is(&file.controller, totals->self) == totals->only_own &&
 		 !(totals->leaves_forked && may_be_taken(&file, totals->only_own)) &&
 		 is_dead(&file))

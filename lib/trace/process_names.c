@@ -89,15 +89,15 @@ int px_process_share_names(uint32_t index, const struct px_registry_slot *slot)
 	int error;
 
 	/* This process has made the stream for itself.  It may have moved to a shared table meanwhile. */
-	if (px_types_had(slot->shared_names))
+	if (px_types_is_own_private(slot->shared_names))
 		return 0;
 	if ((!px_types_shared_names(&own) || px_shared_names_is_private(own)) &&
 	    slot->shared_names != 0) {
-		PX_TESTPOINT("process.family.found");
+		PX_TESTPOINT("process.shared_names.found");
 		error = px_shared_names_attach(slot->shared_names, geteuid(), &ref);
 		if (error)
 			return error;
-		PX_TESTPOINT("process.family.attached");
+		PX_TESTPOINT("process.shared_names.attached");
 		if (!is_still_there(index, slot)) {
 			px_shared_names_detach(&ref);
 			return ENOENT;

@@ -67,7 +67,7 @@ bool px_types_use(const struct px_shared_names_ref *ref)
 	return px_compare_exchange(&own_shared_names, NULL, ref->shared_names);
 }
 
-bool px_types_had(uint32_t number)
+bool px_types_is_own_private(uint32_t number)
 {
 	return number != 0 && number == px_read_once(&private_number);
 }

@@ -42,7 +42,7 @@ struct px_shared_names *px_types_shared_names(uint32_t *number);
 bool px_types_use(const struct px_shared_names_ref *ref);
 
 /* Return true if this is the number of the private table of this process, even if it has moved to a shared one. */
-bool px_types_had(uint32_t number);
+bool px_types_is_own_private(uint32_t number);
 
 /*
  * Make this shared table replace the private table of this process.  Return 0, EEXIST if another thread has attached

@@ -1348,7 +1348,7 @@ static void raise_signal(void)
 }
 
 /* EVENT-7 EVENT-8 LOOP-2: a handler that laps the ring onto the record it interrupts */
-START_TEST(event_handler_that_laps_its_record_is_lost_at_most_as_told)
+START_TEST(event_handler_that_laps_its_record_loses_at_most_what_it_counts)
 {
 	static const char data[200];
 	const struct px_test_stream small = {.size = 1, .nr_rings = 1};
@@ -1946,7 +1946,7 @@ static void add_handler_tests(Suite *suite)
 	tcase_add_loop_test(tcase, event_in_a_timers_handler_is_recorded, 0, nr_operations);
 	tcase_add_loop_test(tcase, event_nested_in_itself_is_recorded_at_all_depths, 0,
 			    nr_points_of_writer);
-	tcase_add_loop_test(tcase, event_handler_that_laps_its_record_is_lost_at_most_as_told, 0,
+	tcase_add_loop_test(tcase, event_handler_that_laps_its_record_loses_at_most_what_it_counts, 0,
 			    nr_points_of_writer);
 }
 

@@ -51,36 +51,36 @@ static void run_napper(void)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
-/* What the log says of the thread. */
-struct told {
+/* The scheduling records of the thread in the log. */
+struct records {
 	unsigned int nr_in, nr_blocked, nr_ended, nr_wrong;
 	unsigned int nr_starts, nr_stops;
 	unsigned int state;
 };
 
-static void take(struct told *told, trace_event_id_t type, const struct txtrace_sched *data)
+static void count_record(struct records *records, trace_event_id_t type, const struct txtrace_sched *data)
 {
-	told->nr_starts += type == TXTRACE_SCHED_START;
-	told->nr_stops += type == TXTRACE_SCHED_STOP;
+	records->nr_starts += type == TXTRACE_SCHED_START;
+	records->nr_stops += type == TXTRACE_SCHED_STOP;
 	if ((type != TXTRACE_SWITCH_IN && type != TXTRACE_SWITCH_OUT) || data->tid != napper)
 		return;
 	if (type == TXTRACE_SWITCH_IN) {
-		told->nr_in++;
-		told->nr_wrong += told->state == TXTRACE_RUNNING;
-		told->state = TXTRACE_RUNNING;
+		records->nr_in++;
+		records->nr_wrong += records->state == TXTRACE_RUNNING;
+		records->state = TXTRACE_RUNNING;
 		return;
 	}
-	told->nr_wrong += told->state != TXTRACE_RUNNING && data->state != TXTRACE_ENDED;
-	told->nr_blocked += data->state == TXTRACE_BLOCKED;
-	told->nr_ended += data->state == TXTRACE_ENDED;
-	told->state = data->state;
+	records->nr_wrong += records->state != TXTRACE_RUNNING && data->state != TXTRACE_ENDED;
+	records->nr_blocked += data->state == TXTRACE_BLOCKED;
+	records->nr_ended += data->state == TXTRACE_ENDED;
+	records->state = data->state;
 }
 
-static struct told read_log(void)
+static struct records read_log(void)
 {
 	struct posix_trace_event_info info;
 	struct txtrace_sched data;
-	struct told told = {0};
+	struct records records = {0};
 	int unavailable;
 	size_t size;
 
@@ -91,15 +91,15 @@ static struct told read_log(void)
 		ok(posix_trace_getnext_event(opened, &info, &data, sizeof(data), &size, &unavailable));
 		if (unavailable)
 			break;
-		take(&told, info.posix_event_id, &data);
+		count_record(&records, info.posix_event_id, &data);
 	}
 	ok(posix_trace_close(opened));
-	return told;
+	return records;
 }
 
 START_TEST(program_gets_its_own_records)
 {
-	struct told told;
+	struct records records;
 	int error, has_sched;
 	trace_attr_t attr;
 
@@ -114,19 +114,19 @@ START_TEST(program_gets_its_own_records)
 	ck_assert_int_eq(error, 0);
 	run_napper();
 	ok(posix_trace_shutdown(stream));
-	told = read_log();
-	ck_assert_uint_eq(told.nr_starts, 1);
-	ck_assert_uint_eq(told.nr_stops, 1);
-	ck_assert_uint_ge(told.nr_blocked, NAPS);
-	ck_assert_uint_gt(told.nr_in, NAPS);
-	ck_assert_uint_eq(told.nr_ended, 1);
-	ck_assert_uint_eq(told.nr_wrong, 0);
+	records = read_log();
+	ck_assert_uint_eq(records.nr_starts, 1);
+	ck_assert_uint_eq(records.nr_stops, 1);
+	ck_assert_uint_ge(records.nr_blocked, NAPS);
+	ck_assert_uint_gt(records.nr_in, NAPS);
+	ck_assert_uint_eq(records.nr_ended, 1);
+	ck_assert_uint_eq(records.nr_wrong, 0);
 }
 END_TEST
 
 START_TEST(no_records_without_the_attribute)
 {
-	struct told told;
+	struct records records;
 	int error;
 
 	record(0);
@@ -134,8 +134,9 @@ START_TEST(no_records_without_the_attribute)
 	ck_assert_int_eq(error, 0);
 	run_napper();
 	ok(posix_trace_shutdown(stream));
-	told = read_log();
-	ck_assert_uint_eq(told.nr_in + told.nr_blocked + told.nr_ended + told.nr_starts + told.nr_stops, 0);
+	records = read_log();
+	ck_assert_uint_eq(records.nr_in + records.nr_blocked + records.nr_ended + records.nr_starts + records.nr_stops,
+			  0);
 }
 END_TEST
 

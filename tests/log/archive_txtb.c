@@ -740,7 +740,7 @@ START_TEST(next_time_is_unwrapped_in_the_voted_direction)
 }
 END_TEST
 
-/* Random steps, turned anywhere: the sums of the survey and the steps of reading come out alike. */
+/* Random steps, turned anywhere: the sums of the scan and the steps of reading come out alike. */
 START_TEST(next_random_stamps_come_out_as_the_checker_says)
 {
 	uint64_t state = test_seed();
@@ -931,7 +931,7 @@ static void has_name(unsigned int type, const char *expected)
 	ck_assert_str_eq(name, expected);
 }
 
-START_TEST(type_name_of_each_kind_is_told)
+START_TEST(type_name_of_each_kind_is_returned)
 {
 	char name[PX_NAME_MAX + 1] = "untouched";
 
@@ -1236,7 +1236,7 @@ START_TEST(open_leaves_the_callers_descriptor_alone)
 }
 END_TEST
 
-START_TEST(open_without_descriptors_left_is_told)
+START_TEST(open_without_descriptors_left_is_emfile)
 {
 	struct rlimit limit, before;
 	int fd, last;
@@ -1850,7 +1850,7 @@ int main(void)
 	tcase_add_test(contents, next_time_before_the_epoch_is_the_epoch);
 	tcase_add_test(contents, open_attributes_tell_of_the_file);
 	tcase_add_test(contents, type_lists_what_is_predefined_and_what_occurs);
-	tcase_add_loop_test(contents, type_name_of_each_kind_is_told, 0, 2);
+	tcase_add_loop_test(contents, type_name_of_each_kind_is_returned, 0, 2);
 	tcase_add_test(contents, type_name_of_user_events_is_the_first_objects_of_type_15);
 	tcase_add_loop_test(contents, described_trace_is_read_as_the_checker_says, 0,
 			    PX_ARRAY_SIZE(described));
@@ -1866,7 +1866,7 @@ int main(void)
 	tcase_add_test(refusals, open_other_descriptors_are_refused);
 	tcase_add_test(refusals, open_needs_reading_only);
 	tcase_add_test(refusals, open_leaves_the_callers_descriptor_alone);
-	tcase_add_test(refusals, open_without_descriptors_left_is_told);
+	tcase_add_test(refusals, open_without_descriptors_left_is_emfile);
 	tcase_add_test(refusals, next_file_that_is_cut_meanwhile_is_an_end);
 	tcase_add_test(refusals, next_file_that_changes_meanwhile_gives_other_events);
 	suite_add_tcase(suite, refusals);

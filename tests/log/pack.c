@@ -85,13 +85,13 @@ static void add_event(uint32_t i, const struct px_pack_event *event, uint32_t co
 		      (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS}, event);
 }
 
-static void add_shown(uint32_t i)
+static void add_viewer_entry(uint32_t i)
 {
 	given[i].is_event = false;
 	ticks++;
 	entries[i].context = HANDLE;
 	entries[i].stamp = (uint32_t)ticks;
-	px_pack_shown(pack, (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS});
+	px_pack_viewer_entry(pack, (struct px_pack_stamp){ticks * TICK_NS, base_ns + ticks * TICK_NS});
 }
 
 static struct px_log_frame head_of(const void *bytes)
@@ -111,7 +111,7 @@ static uint32_t unpack_whole(const void *bytes, struct px_unpacked *got)
 }
 
 /* Compare what a frame gives back with the test's own account. */
-static void expect_told(const void *bytes, size_t size, uint64_t position, uint32_t count)
+static void expect_given(const void *bytes, size_t size, uint64_t position, uint32_t count)
 {
 	struct px_log_frame frame = head_of(bytes);
 	const char *body = (const char *)bytes + sizeof(frame);
@@ -209,7 +209,7 @@ START_TEST(pack_of_stacks_comes_back_and_has_each_stack_once)
 			}
 			bytes = px_pack_end(pack, &size);
 			first_size = frame == 0 ? size : first_size;
-			expect_told(bytes, size, frame * EVENTS, EVENTS);
+			expect_given(bytes, size, frame * EVENTS, EVENTS);
 		}
 		/* In a later frame of the chapter, a stack is a number. */
 		if (nr_stacks[k] <= 30)
@@ -266,7 +266,7 @@ static uint64_t fill_frame(uint64_t position, bool chapter, add_entry_fn *add, u
 	while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX))
 		add(count++, random, nr_sites);
 	bytes = px_pack_end(pack, &size);
-	expect_told(bytes, size, position, count);
+	expect_given(bytes, size, position, count);
 	return position + count;
 }
 
@@ -275,7 +275,7 @@ static void add_any(uint32_t i, uint64_t *random, uint32_t nr_sites)
 	if (next_random(random) % 10)
 		add_random(i, random, nr_sites);
 	else
-		add_shown(i);
+		add_viewer_entry(i);
 }
 
 START_TEST(pack_of_all_that_can_be_comes_back)
@@ -306,7 +306,7 @@ START_TEST(pack_time_that_the_stamps_do_not_show_comes_back)
 		add_event(i, &event, HANDLE, 7);
 	}
 	bytes = px_pack_end(pack, &size);
-	expect_told(bytes, size, 0, PX_ARRAY_SIZE(jump));
+	expect_given(bytes, size, 0, PX_ARRAY_SIZE(jump));
 }
 END_TEST
 
@@ -316,7 +316,7 @@ static void expect_bytes_each(size_t most)
 	size_t size;
 	const void *bytes = px_pack_end(pack, &size);
 
-	expect_told(bytes, size, 0, ENTRIES);
+	expect_given(bytes, size, 0, ENTRIES);
 	ck_assert_uint_lt(size, most * ENTRIES);
 }
 
@@ -426,7 +426,7 @@ START_TEST(pack_of_paths_needs_bounded_memory)
 	while (count < ENTRIES && px_pack_has_room(pack, DATA_MAX))
 		add_open(count++, "", nr_digits[_i]);
 	bytes = px_pack_end(pack, &size);
-	expect_told(bytes, size, 0, count);
+	expect_given(bytes, size, 0, count);
 	ck_assert_uint_gt(count, 50);
 }
 END_TEST

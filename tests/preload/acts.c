@@ -68,7 +68,7 @@ static volatile pid_t waiter;
 static volatile bool may_end;
 
 /* Wait until the test ends this thread: a join before that comes too early. */
-static void *wait_until_told(void *argument)
+static void *wait_for_permission(void *argument)
 {
 	waiter = (pid_t)syscall(SYS_gettid);
 	while (!may_end)
@@ -242,7 +242,7 @@ static void act_pthread_join(void)
 
 static void act_pthread_tryjoin_np(void)
 {
-	pthread_t thread = begin(wait_until_told);
+	pthread_t thread = begin(wait_for_permission);
 
 	say("early", pthread_tryjoin_np(thread, NULL));
 	await_end();
@@ -253,7 +253,7 @@ static void act_pthread_timedjoin_np(void)
 {
 	struct timespec soon = in_ms(CLOCK_REALTIME, 1), later;
 	const struct timespec none = {0, -1};
-	pthread_t thread = begin(wait_until_told);
+	pthread_t thread = begin(wait_for_permission);
 	int error;
 
 	say("soon", pthread_timedjoin_np(thread, NULL, &soon));
@@ -269,7 +269,7 @@ static void act_pthread_timedjoin_np(void)
 static void act_pthread_clockjoin_np(void)
 {
 	struct timespec soon = in_ms(CLOCK_MONOTONIC, 1), later;
-	pthread_t thread = begin(wait_until_told);
+	pthread_t thread = begin(wait_for_permission);
 
 	say("soon", pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &soon));
 	say("no clock", pthread_clockjoin_np(thread, NULL, CLOCK_PROCESS_CPUTIME_ID, &soon));
@@ -290,7 +290,7 @@ static void act_pthread_exit(void)
 
 static void act_pthread_detach(void)
 {
-	pthread_t thread = begin(wait_until_told);
+	pthread_t thread = begin(wait_for_permission);
 
 	say("detach", pthread_detach(thread));
 	say("again", pthread_detach(thread));

@@ -751,11 +751,11 @@ static void transfer_mq(void)
 	CALL(mq_timedreceive(queue, message, sizeof(message), NULL, &later));
 }
 
-static volatile sig_atomic_t nr_told;
+static volatile sig_atomic_t nr_signals;
 
-static void be_told(int number)
+static void count_signal(int number)
 {
-	nr_told += number == SIGUSR2;
+	nr_signals += number == SIGUSR2;
 }
 
 /* The queue notifies once of a message that no thread waits for. */
@@ -763,13 +763,13 @@ static void tell_mq(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
 
-	signal(SIGUSR2, be_told);
+	signal(SIGUSR2, count_signal);
 	CALL(mq_notify(queue, NULL));
 	CALL(mq_notify(queue, &event));
 	CALL(mq_notify(queue, &event));
 	for (int i = 0; i < 2; i++) {
 		CALL(mq_send(queue, "news", 5, 0));
-		CALL(nr_told);
+		CALL(nr_signals);
 		CALL(mq_receive(queue, message, sizeof(message), NULL));
 	}
 	event.sigev_notify = -1;

@@ -194,7 +194,7 @@ START_TEST(detach_by_a_sleeper_leaves_the_next_stream_attached)
 	trace_id_t stream = create();
 
 	first = (struct walker){.points = {"process.detach.taken"}};
-	act_at("registry.told", first_walks_off);
+	act_at("registry.notified", first_walks_off);
 	ok(posix_trace_shutdown(stream));
 	ck_assert_int_eq(first.at, 1);
 	stream = create();
@@ -212,7 +212,7 @@ START_TEST(attach_by_a_sleeper_counts_at_once)
 	trace_id_t stream;
 
 	first = (struct walker){.points = {"process.attach.swapped"}};
-	act_at("registry.told", first_walks_off);
+	act_at("registry.notified", first_walks_off);
 	stream = create();
 	ck_assert_int_eq(first.at, 1);
 	ok(posix_trace_start(stream));
@@ -244,7 +244,7 @@ START_TEST(attach_behind_a_thread_that_could_not_keeps_the_gate_open)
 	trace_id_t stream;
 
 	first = (struct walker){.points = {"process.gate.decided"}};
-	act_at("registry.told", first_fails_to_attach);
+	act_at("registry.notified", first_fails_to_attach);
 	stream = create();
 	ck_assert_int_eq(first.at, 1);
 	ok(posix_trace_start(stream));
@@ -347,7 +347,7 @@ START_TEST(attach_of_a_slot_that_became_anothers_is_given_up)
 	}
 	close(to_outer[1]);
 	first = (struct walker){.points = {"registry.slot.read"}};
-	act_at("registry.told", first_walks_off);
+	act_at("registry.notified", first_walks_off);
 	stream = create();
 	ck_assert_int_eq(first.at, 1);
 	ok(posix_trace_shutdown(stream));
@@ -704,7 +704,7 @@ static void die(void)
 /* SHUT-5 EXIT-5 */
 START_TEST(shutdown_killed_anywhere_leaves_nothing_behind_the_next_create)
 {
-	static const char *const points[] = {"registry.told", "process.detach.taken"};
+	static const char *const points[] = {"registry.notified", "process.detach.taken"};
 	int segments = count_segments();
 	pid_t child = fork();
 

@@ -28,13 +28,13 @@ static trace_event_id_t type;
 static void setup(void)
 {
 	target = px_helper_make(PX_BY_FORK_EXEC);
-	type = px_helper_open(&target, "kin");
+	type = px_helper_open(&target, "inherited");
 }
 
 /* A child that came by exec has to open its types again (EXEC-2). */
 static void trace_as(const struct px_helper *helper, uint32_t number)
 {
-	px_helper_trace(helper, px_helper_open(helper, "kin"), number);
+	px_helper_trace(helper, px_helper_open(helper, "inherited"), number);
 }
 
 static void expect_nothing(trace_id_t stream)
@@ -252,11 +252,11 @@ START_TEST(exec_drops_the_types_of_the_process_and_not_those_of_the_stream)
 	px_helper_trace(&target, granted, 2);
 	other = px_helper_open(&target, "another");
 	ck_assert_uint_ne(other, type);
-	ck_assert_uint_eq(px_helper_open(&target, "kin"), type);
+	ck_assert_uint_eq(px_helper_open(&target, "inherited"), type);
 	px_helper_trace(&target, type, 3);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 1);
 	ok(posix_trace_eventid_get_name(stream, event.info.posix_event_id, name));
-	ck_assert_str_eq(name, "kin");
+	ck_assert_str_eq(name, "inherited");
 	ck_assert_int_eq(px_test_next_number(stream, &event), 3);
 	expect_nothing(stream);
 	ok(posix_trace_trid_eventid_open(stream, "granted", &other));
@@ -384,7 +384,7 @@ START_TEST(born_processes_write_one_sequence)
 	for (int i = 1; i < 4; i++)
 		writers[i] = px_helper_make_by(&target, i == 1 ? PX_BY_SPAWN : PX_BY_FORK);
 	for (int i = 0; i < 4; i++)
-		types[i] = px_helper_open(&writers[i], "kin");
+		types[i] = px_helper_open(&writers[i], "inherited");
 	for (uint32_t i = 0; i < 200; i++)
 		px_helper_trace(&writers[i * 7 % 4], types[i * 7 % 4], i);
 	for (uint32_t i = 0; i < 200; i++) {
@@ -648,9 +648,8 @@ static void trick_fork_in_create(struct px_order *order)
  */
 START_TEST(fork_in_another_thread_while_create_runs_harms_nothing)
 {
-	static const char *const points[] = {"registry.told", "process.attach.mapped",
-					     "process.attach.swapped", "process.gate.decided",
-					     "process.refresh.followed"};
+	static const char *const points[] = {"registry.notified", "process.attach.mapped", "process.attach.swapped",
+					     "process.gate.decided", "process.refresh.followed"};
 	struct px_order done = px_helper_do(&target, "fork-in-create", 0, type, points[_i]);
 
 	ck_assert_int_eq(done.a, 0);

@@ -228,7 +228,7 @@ END_TEST
 
 static int to_lone[2], from_lone[2];
 
-static void *record_when_told(void *unused)
+static void *record_after_a_byte(void *unused)
 {
 	trace_event_id_t own;
 	char arg;
@@ -250,7 +250,7 @@ static pid_t make_process_without_first_thread(trace_event_id_t *own)
 	ck_assert_int_eq(pipe(to_lone) | pipe(from_lone), 0);
 	pid = fork();
 	if (pid == 0) {
-		if (pthread_create(&thread, NULL, record_when_told, NULL) != 0)
+		if (pthread_create(&thread, NULL, record_after_a_byte, NULL) != 0)
 			_exit(2);
 		pthread_exit(NULL);
 	}
@@ -297,7 +297,7 @@ static void kill_doomed(void)
 /* CREATE-14 EXIT-3: found out, or too late; then it is the stream of a process that has ended */
 START_TEST(create_for_a_process_that_ends_meanwhile_fails_or_gives_an_empty_stream)
 {
-	static const char *const points[] = {"registry.slot.read", "registry.told"};
+	static const char *const points[] = {"registry.slot.read", "registry.notified"};
 	/* It has no names yet, so slots are read to find them. */
 	struct px_helper fresh = px_helper_make(PX_BY_FORK_EXEC);
 	pid_t subject = _i == 0 ? fresh.pid : target.pid;
@@ -325,7 +325,7 @@ END_TEST
 static int to_first_thread[2];
 static pid_t survivor;
 
-static void *end_when_told(void *unused)
+static void *end_after_a_byte(void *unused)
 {
 	char byte;
 
@@ -334,7 +334,7 @@ static void *end_when_told(void *unused)
 	return unused;
 }
 
-/* Its first thread has ended, another one ends when it is told, and a third one stays. */
+/* Its first thread has ended, another one ends when it reads a byte, and a third one stays. */
 static pid_t make_process_that_loses_a_thread(void)
 {
 	pthread_t threads[2];
@@ -344,7 +344,7 @@ static pid_t make_process_that_loses_a_thread(void)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		if (pthread_create(&threads[0], NULL, end_when_told, NULL) != 0 ||
+		if (pthread_create(&threads[0], NULL, end_after_a_byte, NULL) != 0 ||
 		    pthread_create(&threads[1], NULL, wait_for_end, NULL) != 0)
 			_exit(1);
 		pthread_exit(NULL);
@@ -939,8 +939,8 @@ END_TEST
 /* EXIT-5 EXIT-7 CREATE-18: killed while it makes the stream, before and after it can be found */
 START_TEST(end_of_the_controller_inside_create_leaves_nothing_behind)
 {
-	static const char *const points[] = {"registry.slot.read", "registry.told",
-					     "family.place.taken", "typelist.add.taken"};
+	static const char *const points[] = {"registry.slot.read", "registry.notified", "shared_names.place.taken",
+					     "typelist.add.taken"};
 	struct px_helper fresh = px_helper_make(PX_BY_FORK_EXEC);
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
 	struct px_helper subject = _i % 2 ? target : fresh;
@@ -1091,7 +1091,7 @@ END_TEST
  */
 START_TEST(target_takes_the_names_of_a_stream_as_it_ends)
 {
-	static const char *const points[] = {"process.family.attached", "process.family.found"};
+	static const char *const points[] = {"process.shared_names.attached", "process.shared_names.found"};
 	trace_id_t first, second;
 	struct px_test_event event;
 	struct px_shared_names_ref kept; /* this process keeps it, so that the target can still attach it */

@@ -176,7 +176,7 @@ START_TEST(enter_twice_at_once_gives_one_place)
 
 	if (_i)
 		ck_assert_ptr_nonnull(px_shared_names_enter(shared_names, dead_word(0)));
-	px_test_at_point("family.place.taken", _i ? free_the_first_place_and_claim : claim_too);
+	px_test_at_point("shared_names.place.taken", _i ? free_the_first_place_and_claim : claim_too);
 	first = px_shared_names_enter(shared_names, own_word());
 	ck_assert_ptr_nonnull(first);
 	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS; i++)
@@ -221,7 +221,7 @@ static void enter_self(void)
 START_TEST(enter_killed_in_the_middle_costs_no_place_for_good)
 {
 	for (int i = 0; i < PX_SHARED_NAMES_MEMBERS + 10; i++)
-		kill_at("family.place.taken", enter_self);
+		kill_at("shared_names.place.taken", enter_self);
 	ck_assert_ptr_nonnull(px_shared_names_enter(shared_names, own_word()));
 }
 END_TEST
@@ -318,9 +318,9 @@ static uint64_t names_magic;
 static bool is_next(int id)
 {
 	FILE *file = fopen("/proc/sys/kernel/shm_next_id", "w");
-	bool is_told = file && fprintf(file, "%d", id) > 0;
+	bool is_written = file && fprintf(file, "%d", id) > 0;
 
-	return file && fclose(file) == 0 && is_told;
+	return file && fclose(file) == 0 && is_written;
 }
 
 /* Another segment, with the same number, which is smaller and says that it is a family. */
@@ -347,7 +347,7 @@ START_TEST(shared_names_whose_number_becomes_anothers_is_refused)
 	id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	exchanged_id = id;
 	names_magic = ref.shared_names->magic;
-	px_test_at_point("family.attach.checked", exchange);
+	px_test_at_point("shared_names.attach.checked", exchange);
 	ck_assert_int_ne(px_shared_names_attach((uint32_t)id + 1, geteuid(), &other), 0);
 	ck_assert(was_asked);
 	ck_assert_int_eq(exchanged_id, id);

@@ -191,7 +191,7 @@ struct damage {
 	size_t offset;
 	uint64_t value;
 	size_t size;
-	bool is_told;
+	bool is_listed;
 };
 
 static const struct damage damages[] = {
@@ -238,7 +238,7 @@ START_TEST(list_survives_a_damaged_segment)
 	ck_assert_int_eq(pwrite(fd, &damage->value, damage->size, (off_t)damage->offset),
 			 (ssize_t)damage->size);
 	close(fd);
-	ck_assert_uint_eq(take_list(), damage->is_told);
+	ck_assert_uint_eq(take_list(), damage->is_listed);
 	px_helper_kill(&controller);
 }
 END_TEST

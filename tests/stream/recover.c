@@ -384,7 +384,7 @@ static bool log_loses(void)
 /*
  * Each recorded event is in the log or is counted as lost.  An event that was being written may be either, or neither.
  */
-static void expect_all_told(const struct txtrace_loss *loss)
+static void expect_all_or_loss(const struct txtrace_loss *loss)
 {
 	struct tale tale = read_log(script->stream.log_policy == LOOPING);
 	uint64_t base = progress->base;
@@ -427,7 +427,7 @@ static void expect_all(void)
 
 	px_test_check_log(file, 0, &facts);
 	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_RECOVERED);
-	expect_all_told(&loss);
+	expect_all_or_loss(&loss);
 }
 
 /* The log is recovered, and in every way like one that was shut down. */
@@ -743,19 +743,19 @@ START_TEST(recover_of_what_is_no_log_gives_einval)
 }
 END_TEST
 
-static int told_error;
-static unsigned int nr_told;
-static char told_path[PATH_MAX];
+static int reported_error;
+static unsigned int nr_reports;
+static char reported_path[PATH_MAX];
 
-static void tell(const char *log_path, int error, void *argument)
+static void on_log(const char *log_path, int error, void *argument)
 {
-	snprintf(told_path, sizeof(told_path), "%s", log_path);
-	told_error = error;
+	snprintf(reported_path, sizeof(reported_path), "%s", log_path);
+	reported_error = error;
 	++*(unsigned int *)argument;
 }
 
 /* A log is completed, is not available now, or was removed: then recover reports it once, and never again. */
-START_TEST(recover_each_tells_what_becomes_of_a_log)
+START_TEST(recover_each_reports_the_outcome_of_a_log)
 {
 	static const int errors[] = {0, EFBIG, ENOENT};
 	char real[PATH_MAX];
@@ -768,15 +768,15 @@ START_TEST(recover_each_tells_what_becomes_of_a_log)
 		px_test_limit_files(1);
 	if (_i == 2)
 		unlink(path);
-	error = txtrace_recover_each(tell, &nr_told);
+	error = txtrace_recover_each(on_log, &nr_reports);
 	px_test_unlimit_files();
 	ok(error);
-	ck_assert_uint_eq(nr_told, 1);
-	ck_assert_int_eq(strncmp(told_path, real, strlen(real)), 0);
-	ck_assert_int_eq(told_error, errors[_i]);
+	ck_assert_uint_eq(nr_reports, 1);
+	ck_assert_int_eq(strncmp(reported_path, real, strlen(real)), 0);
+	ck_assert_int_eq(reported_error, errors[_i]);
 	ck_assert_int_eq(count_files("log."), _i == 1);
-	ok(txtrace_recover_each(tell, &nr_told));
-	ck_assert_uint_eq(nr_told, _i == 1 ? 2 : 1);
+	ok(txtrace_recover_each(on_log, &nr_reports));
+	ck_assert_uint_eq(nr_reports, _i == 1 ? 2 : 1);
 	expect_clean();
 }
 END_TEST
@@ -896,7 +896,7 @@ START_TEST(recover_leaves_a_checkpoint_file_that_it_does_not_know)
 END_TEST
 
 /* The controller dies between the file and its signature: create had not returned. */
-START_TEST(recover_removes_a_checkpoint_file_that_was_never_signed)
+START_TEST(recover_removes_a_checkpoint_file_that_was_never_valid)
 {
 	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
@@ -918,7 +918,7 @@ static void die(void)
 }
 
 /* EXIT-5: the process that removes it is killed in the middle, and its slot has had another stream since */
-START_TEST(recover_killed_at_an_unsigned_checkpoint_file_leaves_nothing_behind)
+START_TEST(recover_killed_at_an_invalid_checkpoint_file_leaves_nothing_behind)
 {
 	struct px_checkpoint_content *checkpoint_file;
 	size_t size;
@@ -1956,7 +1956,7 @@ static TCase *caller_cases(void)
 	tcase_add_loop_test(tcase, recover_after_exec_by_the_new_image, 0, NR_SCRIPTS);
 	tcase_add_test(tcase, recover_after_exec_of_a_stranger);
 	tcase_add_test(tcase, recover_of_what_is_no_log_gives_einval);
-	tcase_add_loop_test(tcase, recover_each_tells_what_becomes_of_a_log, 0, 3);
+	tcase_add_loop_test(tcase, recover_each_reports_the_outcome_of_a_log, 0, 3);
 	tcase_add_test(tcase, recover_of_a_log_whose_writer_lives_gives_ebusy);
 	tcase_add_loop_test(tcase, recover_at_the_same_time_is_done_by_one, 0, 2);
 	tcase_add_loop_test(tcase, open_while_a_stopped_process_recovers_gives_ebusy, 0, 2);
@@ -1979,8 +1979,8 @@ static TCase *left_cases(void)
 	tcase_add_test(tcase, recover_without_the_segment_leaves_what_was_committed);
 	tcase_add_test(tcase, recover_after_another_boot_leaves_what_was_committed);
 	tcase_add_test(tcase, recover_leaves_a_checkpoint_file_that_it_does_not_know);
-	tcase_add_test(tcase, recover_removes_a_checkpoint_file_that_was_never_signed);
-	tcase_add_test(tcase, recover_killed_at_an_unsigned_checkpoint_file_leaves_nothing_behind);
+	tcase_add_test(tcase, recover_removes_a_checkpoint_file_that_was_never_valid);
+	tcase_add_test(tcase, recover_killed_at_an_invalid_checkpoint_file_leaves_nothing_behind);
 	tcase_add_test(tcase, recover_with_random_damage_never_breaks);
 	tcase_add_test(tcase, recover_of_a_log_that_was_removed_cleans_up);
 	tcase_add_loop_test(tcase, recover_of_a_log_that_was_renamed_completes_it, 0, 2);
