@@ -13,58 +13,10 @@
 #include "trace/states.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
+#include "waits/services.h"
 #include "waits/wait_objects.h"
 
-#define NR_NATIVES 1024
-#define NET_FIRST 300 /* NetX's events begin here */
-
 /* Waits. */
-
-/*
- * The contents of the words of ThreadX's events.  learn_natives() compares the labels of the words once, because a
- * comparison for each event takes too long.
- */
-static struct native {
-	bool has_object;	   /* word 0 is the handle of an object */
-	unsigned char socket_word; /* 1 + the number of the word with a socket, or 0 */
-} natives[NR_NATIVES];
-
-static void learn_natives(void)
-{
-	for (unsigned int native = 1; native < NR_NATIVES; native++) {
-		natives[native].has_object = label_is_object(native_label(native, 0));
-		for (unsigned char i = 0; i < 4; i++) {
-			const char *label = native_label(native, i);
-
-			if (label && strstr(label, "socket_ptr"))
-				natives[native].socket_word = 1 + i;
-		}
-	}
-}
-
-/* Return the call that brought the thread into this state.  Its object is 0 if the thread waits for no object. */
-static struct service service_of(const struct event *event, const struct waiter *thread,
-				 unsigned int state)
-{
-	const char *label = native_label(thread->of_object.native, 0);
-	struct service none = thread->last;
-
-	none.object = 0;
-	if (event->of) {
-		none.object = event->of->call.object;
-		return none;
-	}
-	if (state == STATE_NET) {
-		struct service service = thread->of_socket.object ? thread->of_socket : none;
-
-		if (strncmp(service.name, "NX_TRACE_INTERNAL", strlen("NX_TRACE_INTERNAL")) == 0)
-			service.name = ""; /* leave out the name, because the thread did not call this service */
-		return service;
-	}
-	return states[state].label && label && strcmp(label, states[state].label) == 0 ?
-		       thread->of_object :
-		       none;
-}
 
 struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
 {
@@ -276,7 +228,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	forget_wait(waits, thread);
 	if (!state_of(state))
 		return;
-	service = service_of(event, thread, state);
+	service = services_of_wait(event, thread, state);
 	*wait = (struct wait){
 		.thread = thread,
 		.object = service.object ?
@@ -414,7 +366,7 @@ static void apply_service(struct waits *waits, const struct event *event, struct
 {
 	struct awaited *object;
 
-	if (native >= NR_NATIVES || !natives[native].has_object || event_word(event, 0) == 0)
+	if (!services_have_object(native) || event_word(event, 0) == 0)
 		return;
 	object = wait_objects_object(waits, event_word(event, 0), event->name);
 	switch (native) {
@@ -460,20 +412,6 @@ static bool has_missed_end(const struct waits *waits, const struct event *event,
 {
 	return thread->waits && !event->is_made && waits->source->file.foreign &&
 	       event->number != thread->wait.number;
-}
-
-static void set_service(struct waiter *thread, const struct event *event, unsigned int native)
-{
-	const struct native *is = native < NR_NATIVES ? &natives[native] : &natives[0];
-
-	thread->last = (struct service){native, event->name,
-					is->has_object ? event_word(event, 0) : 0, event->code};
-	if (is->has_object && native < NET_FIRST)
-		thread->of_object = thread->last;
-	if (is->socket_word > 0) {
-		thread->of_socket = thread->last;
-		thread->of_socket.object = event_word(event, is->socket_word - 1);
-	}
 }
 
 /*
@@ -560,7 +498,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 		apply_service(waits, event, thread, native);
 	if (!event->is_made && native != NATIVE_ISR_ENTER && native != NATIVE_ISR_EXIT &&
 	    native != NATIVE_RUNNING && (native != 0 || event->is_call))
-		set_service(thread, event, native);
+		services_set(thread, event, native);
 }
 
 /* Return the time until which the trace shows the thread. */
@@ -602,8 +540,7 @@ void waits_init(struct waits *waits, struct source *source, const struct waits_l
 	*waits = (struct waits){.source = source, .listener = listener};
 	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = report_spent});
 	wait_objects_count_names(waits);
-	if (!natives[NATIVE_MUTEX_GET].has_object)
-		learn_natives();
+	services_learn();
 }
 
 /*
