@@ -2,6 +2,7 @@
 #include "waits/holder_watch.h"
 
 #include "base/units.h"
+#include "waits/periods.h"
 
 /* Return for how long the thread has waited since the trace began. */
 static int64_t waited_until(const struct waiter *thread, int64_t at_ns)
@@ -19,7 +20,7 @@ void holder_watch_begin(struct wait *wait, struct waiter *holder, int64_t at_ns)
 	wait->did = (struct holder_activity){
 		.from_ns = at_ns, .is_watched = true, .is_known = !holder->is_unknown,
 		.waited_before_ns = waited_until(holder, at_ns)};
-	waits_begin_period(holder, at_ns, &wait->did.spent);
+	periods_begin(holder, at_ns, &wait->did.spent);
 	wait->thread->next_watcher = holder->watchers;
 	holder->watchers = wait->thread;
 }
@@ -46,7 +47,7 @@ void holder_watch_end(struct wait *wait, int64_t at_ns)
 	did->is_watched = false;
 	did->until_ns = at_ns;
 	did->waited_ns = waited_until(wait->holder, at_ns) - did->waited_before_ns;
-	waits_end_period(wait->holder, at_ns, at_ns - did->from_ns, &did->spent);
+	periods_end(wait->holder, at_ns, at_ns - did->from_ns, &did->spent);
 	if (wait->holder->waits)
 		keep_longest(did, &wait->holder->wait, at_ns);
 	at = &wait->holder->watchers;

@@ -8,6 +8,7 @@
 #include "trace/calls.h"
 #include "trace/native.h"
 #include "waits/holder_watch.h"
+#include "waits/periods.h"
 #include "waits/wait_objects.h"
 
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object)
@@ -44,7 +45,7 @@ void holds_end_period(const struct waits *waits, struct hold *hold, int64_t at_n
 	if (hold->since_ns == LONG_AGO)
 		hold->spent.times = (struct state_times){{0}};
 	else
-		waits_end_period(hold->thread, waits->now_ns, at_ns - hold->since_ns, &hold->spent);
+		periods_end(hold->thread, waits->now_ns, at_ns - hold->since_ns, &hold->spent);
 }
 
 static void give(struct waits *waits, struct hold *hold, int64_t at_ns)
@@ -131,7 +132,7 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	}
 	hold = add_hold(thread, object);
 	hold->since_ns = event->time_ns;
-	waits_begin_period(thread, waits->now_ns, &hold->spent);
+	periods_begin(thread, waits->now_ns, &hold->spent);
 	hold->is_shared = is_shared;
 	confirm_taken(waits, hold, event, has_waited);
 }
@@ -155,7 +156,7 @@ static void learn_holder(struct waits *waits, const struct event *event, struct 
 	hold = add_hold(thread, object);
 	hold->depth = depth > 0 ? depth : 1;
 	hold->learned_ns = event->time_ns;
-	waits_begin_period(hold->thread, waits->now_ns, &hold->spent);
+	periods_begin(hold->thread, waits->now_ns, &hold->spent);
 	hold->priority = thread->priority;
 	if (waits->listener->learned)
 		waits->listener->learned(waits->listener->arg, hold, event->time_ns);

@@ -13,6 +13,7 @@
 #include "trace/states.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
+#include "waits/periods.h"
 #include "waits/services.h"
 #include "waits/wait_objects.h"
 
@@ -31,97 +32,6 @@ struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
 		if (hold->thread != wait->thread)
 			return hold->thread;
 	return wait->object->is_ordered && waits_hold(wait->thread, wait->object) ? wait->thread : NULL;
-}
-
-/* What threads did. */
-
-void waits_begin_period(const struct waiter *thread, int64_t at_ns, struct period *period)
-{
-	*period = (struct period){.before = {{0}}};
-	if (thread->sched)
-		period->before = thread_states_until(thread->sched, at_ns);
-}
-
-/* Return how much of a period is before the first record of the thread, or after its end. */
-static int64_t outside_life(const struct sched_thread *thread, int64_t from_ns, int64_t until_ns)
-{
-	int64_t ns = 0;
-
-	if (thread->begin_ns > from_ns)
-		ns += thread->begin_ns - from_ns;
-	if (thread->has_ended && thread->end_ns < until_ns)
-		ns += until_ns - thread->end_ns;
-	return ns;
-}
-
-void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length_ns, struct period *period)
-{
-	struct state_times now = {{0}};
-	int64_t rest_ns;
-
-	if (thread->sched)
-		now = thread->has_died ? thread->died_times : thread_states_until(thread->sched, at_ns);
-	period->times = state_times_between(&period->before, &now);
-	rest_ns = length_ns - state_times_sum(&period->times);
-	if (rest_ns == 0)
-		return;
-	if (thread->sched && rest_ns == outside_life(thread->sched, at_ns - length_ns, at_ns))
-		units_add(&period->times.ns[THREAD_UNKNOWN], rest_ns);
-	else
-		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
-}
-
-static void report_spent(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
-			 int64_t until_ns)
-{
-	const struct waits *waits = arg;
-	const struct waiter *waiter = (const struct waiter *)(uintptr_t)map_find(&waits->waiter_of, thread->context);
-
-	if (waits->listener->spent)
-		waits->listener->spent(waits->listener->arg, thread, thread->context ? waiter : NULL, state, from_ns,
-				       until_ns);
-}
-
-/* An event of the thread shows its handle.  So the records of the thread with its tid are those of this thread. */
-static void find_records(struct waits *waits, struct waiter *thread)
-{
-	const struct txtrace_object *object;
-
-	if (thread->sched || !waits->states.has_records || thread->context == 0)
-		return;
-	object = source_object(waits->source, thread->context);
-	if (object && object->type == OBJECT_THREAD)
-		thread->sched = thread_states_get(&waits->states, object->pid, object->tid);
-	if (thread->sched)
-		thread_states_set_context(&waits->states, thread->sched, thread->context);
-}
-
-/* Find the signal that woke the thread: the last one by the waker before the thread ran again. */
-static void find_wake(struct waits *waits, struct waiter *thread)
-{
-	const struct awaited *object = thread->wait.object;
-	struct sched_thread *sched = thread->sched;
-
-	for (uint64_t nr = object->signal.nr; nr > 0 && nr + WAKES > object->signal.nr; nr--) {
-		const struct signal *wake = &object->wake[nr % WAKES];
-
-		if (wake->by != thread->wait.waker || wake->at_ns > sched->slept_until_ns)
-			continue;
-		if (wake->at_ns >= thread->wait.begin_ns)
-			thread_states_woken(&waits->states, sched, wake->at_ns);
-		return;
-	}
-}
-
-static void end_spent(struct waits *waits, struct waiter *thread, int64_t at_ns)
-{
-	struct wait *wait = &thread->wait;
-
-	if (thread->sched && wait->waker)
-		find_wake(waits, thread);
-	if (thread->sched)
-		thread_states_wait_ends(&waits->states, thread->sched);
-	waits_end_period(thread, waits->now_ns, at_ns - wait->begin_ns, &wait->spent);
 }
 
 /* The thread no longer waits for its object. */
@@ -248,7 +158,7 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (!service.object && !event->is_made && state != STATE_SLEEP)
 		wait->service = "";
 	wait->before = wait->object->signal;
-	waits_begin_period(thread, waits->now_ns, &wait->spent);
+	periods_begin(thread, waits->now_ns, &wait->spent);
 	if (thread->sched)
 		thread_states_wait_begins(thread->sched);
 	thread->waits = true;
@@ -316,7 +226,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 	wait->result = event->of ? call_result(event->of) : 0;
 	if (event->context != 0 && event->context != thread->context && !is_idle(waits, event->context))
 		set_waker(waits, event, wait);
-	end_spent(waits, thread, event->time_ns);
+	periods_end_wait(waits, thread, event->time_ns);
 	holder_watch_waited(wait);
 	report_end(waits, wait);
 	thread->awaits_stack = true;
@@ -464,7 +374,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 	thread = wait_objects_thread(waits, event->context);
 	find_gap(waits, event);
 	if (!event->is_made)
-		find_records(waits, thread);
+		periods_find_thread(waits, thread);
 	if (event->priority >= 0)
 		thread->priority = event->priority;
 	if (!event->is_made) {
@@ -520,7 +430,7 @@ void waits_end(struct waits *waits)
 		if (at->is_unknown)
 			report_unknown(waits, at, at->unknown_since_ns, end_of(waits, at));
 		if (at->waits) {
-			end_spent(waits, at, at->wait.end_ns);
+			periods_end_wait(waits, at, at->wait.end_ns);
 			report_end(waits, &at->wait);
 		}
 	}
@@ -538,7 +448,7 @@ void waits_end(struct waits *waits)
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)
 {
 	*waits = (struct waits){.source = source, .listener = listener};
-	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = report_spent});
+	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = periods_report});
 	wait_objects_count_names(waits);
 	services_learn();
 }

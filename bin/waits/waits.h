@@ -246,13 +246,6 @@ const struct hold *waits_holder(struct waits *waits, unsigned int handle);
  */
 struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait);
 
-/*
- * Begin a period of a thread, and end it.  All of it is unknown if no scheduling record had named the thread when it
- * began.
- */
-void waits_begin_period(const struct waiter *thread, int64_t at_ns, struct period *period);
-void waits_end_period(const struct waiter *thread, int64_t at_ns, int64_t length_ns, struct period *period);
-
 /* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);
 
