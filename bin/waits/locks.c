@@ -8,29 +8,11 @@
 
 #include "base/durations.h"
 #include "base/memory.h"
-#include "base/units.h"
 #include "trace/symbols.h"
+#include "waits/convoys.h"
 #include "waits/lockorder.h"
 
-/*
- * A turn begins when a thread takes the lock, and ends when the thread gives the lock back.  A convoy has at least
- * CONVOY_WAITERS waiters and CONVOY_TURNS turns.  No turn is longer than 1 / CONVOY_PART of the convoy.
- */
-#define CONVOY_WAITERS 2
-#define CONVOY_TURNS 10
-#define CONVOY_PART 5
-
 #define UNKNOWN_SITE 1 /* no code has this address */
-
-/* A period with at least CONVOY_WAITERS waiters. */
-struct queue {
-	bool runs;
-	int64_t begin_ns, end_ns; /* from end_ns on there were too few waiters, but the period may continue */
-	bool is_ending;
-	uint64_t nr_turns;
-	int64_t held_ns, longest_ns;
-	unsigned int most_waiters;
-};
 
 /* All requests for a lock, or those from one call site. */
 struct lock {
@@ -44,10 +26,7 @@ struct lock {
 	struct hold unlucky;   /* the hold that was without a CPU for the longest time */
 	int64_t unlucky_ns;    /* this time; 0 if there is no such hold, or if no scheduling records show it */
 	int64_t unlucky_until_ns;
-	unsigned int nr_waiters, most_waiters;
-	struct queue queue;
-	struct queue convoy; /* the longest convoy */
-	uint64_t nr_convoys;
+	struct convoys convoys;
 	struct lock *next;
 };
 
@@ -94,58 +73,6 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object, u
 	return lock;
 }
 
-/*
- * Convoys.  The number of waiters may drop below CONVOY_WAITERS when one of the waiters gets the lock.  The convoy
- * continues if the number soon rises again: after at most the time of its longest turn.
- */
-
-static bool is_convoy(const struct queue *queue)
-{
-	return queue->nr_turns >= CONVOY_TURNS &&
-	       queue->longest_ns <= (queue->end_ns - queue->begin_ns) / CONVOY_PART;
-}
-
-static void end_queue(struct lock *lock)
-{
-	struct queue *queue = &lock->queue;
-
-	if (queue->runs && is_convoy(queue)) {
-		lock->nr_convoys++;
-		if (queue->end_ns - queue->begin_ns > lock->convoy.end_ns - lock->convoy.begin_ns)
-			lock->convoy = *queue;
-	}
-	queue->runs = false;
-}
-
-/* End the period if it has had too few waiters for too long.  Call this before the waiters or the turns change. */
-static void check_queue(struct lock *lock, int64_t at_ns)
-{
-	struct queue *queue = &lock->queue;
-
-	if (queue->runs && queue->is_ending && at_ns - queue->end_ns > queue->longest_ns)
-		end_queue(lock);
-}
-
-static void change_waiters(struct lock *lock, int64_t at_ns, int by)
-{
-	struct queue *queue = &lock->queue;
-
-	check_queue(lock, at_ns);
-	lock->nr_waiters += (unsigned int)by;
-	if (lock->nr_waiters > lock->most_waiters)
-		lock->most_waiters = lock->nr_waiters;
-	if (lock->nr_waiters >= CONVOY_WAITERS) {
-		if (!queue->runs)
-			*queue = (struct queue){.runs = true, .begin_ns = at_ns};
-		queue->is_ending = false;
-	} else if (queue->runs && !queue->is_ending) {
-		queue->is_ending = true;
-		queue->end_ns = at_ns;
-	}
-	if (lock->nr_waiters > queue->most_waiters)
-		queue->most_waiters = lock->nr_waiters;
-}
-
 /* Return the row of this call site, or NULL if there are no such rows. */
 static struct lock *site_of(struct locks *locks, const struct awaited *object, uintptr_t address)
 {
@@ -163,18 +90,18 @@ static void take_begin(void *arg, const struct wait *wait)
 
 	if (!is_counted(wait))
 		return;
-	change_waiters(lock_of(arg, wait->object, 0), wait->begin_ns, 1);
+	convoys_change_waiters(&lock_of(arg, wait->object, 0)->convoys, wait->begin_ns, 1);
 	site = site_of(arg, wait->object, wait->address);
 	if (site)
-		change_waiters(site, wait->begin_ns, 1);
+		convoys_change_waiters(&site->convoys, wait->begin_ns, 1);
 }
 
 static void end_wait(struct lock *lock, int64_t at_ns, bool is_refused)
 {
 	lock->nr_contended += is_refused;
 	lock->nr_refused += is_refused;
-	if (lock->nr_waiters > 0)
-		change_waiters(lock, at_ns, -1);
+	if (lock->convoys.nr_waiters > 0)
+		convoys_change_waiters(&lock->convoys, at_ns, -1);
 }
 
 static void end_waits(struct locks *locks, const struct wait *wait, int64_t at_ns, bool is_refused)
@@ -204,11 +131,8 @@ static void take_gap(void *arg, int64_t at_ns)
 {
 	struct locks *locks = arg;
 
-	for (struct lock *lock = locks->first; lock; lock = lock->next) {
-		if (lock->queue.runs && !lock->queue.is_ending)
-			lock->queue.end_ns = at_ns;
-		end_queue(lock);
-	}
+	for (struct lock *lock = locks->first; lock; lock = lock->next)
+		convoys_end(&lock->convoys, at_ns);
 }
 
 static void take_taken(void *arg, const struct hold *hold, bool has_waited)
@@ -292,13 +216,7 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 	note_unlucky(lock, hold, at_ns);
 	if (site)
 		add_hold(site, hold, length);
-	check_queue(lock, at_ns);
-	if (!lock->queue.runs || hold->since_ns < lock->queue.begin_ns)
-		return;
-	lock->queue.nr_turns++;
-	units_add(&lock->queue.held_ns, length);
-	if (length > lock->queue.longest_ns)
-		lock->queue.longest_ns = length;
+	convoys_add_turn(&lock->convoys, hold->since_ns, length, at_ns);
 }
 
 static void take_wanted(void *arg, const struct waiter *thread, const struct awaited *object,
@@ -324,7 +242,7 @@ static int64_t value_of(const struct lock *lock, enum locks_sort order)
 	case LOCKS_MAX:
 		return (int64_t)lock->durations.largest;
 	case LOCKS_WAITERS:
-		return lock->most_waiters;
+		return lock->convoys.most_waiters;
 	default:
 		return 0;
 	}
@@ -384,7 +302,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 		table_unknown(table);
 	if (!locks->options->by_site)
 		put_address(locks, table, lock->object->nr_counted > 0 ? 0 : lock->longest.address);
-	table_number(table, lock->most_waiters);
+	table_number(table, lock->convoys.most_waiters);
 }
 
 /*
@@ -397,7 +315,7 @@ static struct lock **sort_locks(const struct locks *locks, enum locks_sort order
 
 	*nr = 0;
 	for (struct lock *lock = locks->first; lock; lock = lock->next)
-		if (lock->object->is_lock && (lock->nr_taken > 0 || lock->most_waiters > 0))
+		if (lock->object->is_lock && (lock->nr_taken > 0 || lock->convoys.most_waiters > 0))
 			list[(*nr)++] = lock;
 	sorted_by = order;
 	qsort(list, *nr, sizeof(*list), compare_locks);
@@ -513,12 +431,12 @@ static void print_convoys(const struct locks *locks, struct lock *const *list, s
 	table->minor = minor;
 	table_begin(table, "Lock Convoys", "lock_convoys", columns, 1);
 	for (size_t i = 0; i < nr; i++) {
-		const struct queue *convoy = &list[i]->convoy;
+		const struct queue *convoy = &list[i]->convoys.longest;
 
-		if (list[i]->nr_convoys == 0 || list[i]->site != 0)
+		if (list[i]->convoys.nr == 0 || list[i]->site != 0)
 			continue;
 		table_string(table, list[i]->object->name);
-		table_number(table, list[i]->nr_convoys);
+		table_number(table, list[i]->convoys.nr);
 		put_time(table, locks, convoy->begin_ns);
 		table_duration(table, convoy->end_ns - convoy->begin_ns);
 		table_number(table, convoy->most_waiters);
@@ -593,11 +511,8 @@ void locks_print(struct source *source, const struct selection *selection,
 		locks->symbols = symbols_of_log(source->trace);
 	waits_read(&locks->waits, source, selection, &listener);
 	waits_report_no_calls(&locks->waits);
-	for (struct lock *lock = locks->first; lock; lock = lock->next) {
-		if (lock->queue.runs && !lock->queue.is_ending)
-			lock->queue.end_ns = locks->waits.end_ns;
-		end_queue(lock);
-	}
+	for (struct lock *lock = locks->first; lock; lock = lock->next)
+		convoys_end(&lock->convoys, locks->waits.end_ns);
 	list = sort_locks(locks, options->order, &nr);
 	print_locks(locks, list, nr, table);
 	print_order(locks, table);
