@@ -378,6 +378,27 @@ bool px_log_append_usual(struct px_log *log, const struct px_report *report, con
 /* The next entry begins a frame.  reserved: number of slots at the end of the volume that no event may take. */
 void px_log_begin_usual(struct px_log *log, uint32_t reserved);
 
+/* on_cpu.c */
+
+/*
+ * Return true if the event does not show that its thread has used the CPU since the last event.  This is so for a
+ * scheduling record, for an event of a flush or of no thread, and for START after the stream was stopped: the flush
+ * thread starts a stream again that was full.
+ */
+bool px_log_is_beside(const struct px_log *log, const struct px_record *record);
+
+/*
+ * After an event for which px_log_is_beside() is true, a filler gave the time to the last context.  If the next event is
+ * of another context, that context has used the CPU since then: give it the time.  *first is the first entry of that
+ * event.
+ */
+void px_log_give_time(struct px_log *log, const struct px_entry *first);
+
+/* Note which thread has the CPU after the event laid out last, and after a scheduling record. */
+void px_log_note_running(struct px_log *log, const struct px_record *record,
+			 const struct px_translation *translation);
+void px_log_note_switch(struct px_log *log, const struct px_record *record);
+
 /* stage.c */
 
 /*

@@ -301,19 +301,6 @@ static bool find_contexts(struct px_log *log, bool switches, uint64_t keep)
 	       px_log_slot_in_volume(&log->header, log->staged.end) < log->header.nr_entries / 2;
 }
 
-/*
- * The viewer charges the time before an entry to the context of the entry.  An event of a flush, or of no thread, does
- * not show that its thread has used the CPU since the last event.  Nor does START, after the stream was stopped: the
- * flush thread starts a stream again that was full.
- */
-static bool is_beside(const struct px_log *log, const struct px_record *record)
-{
-	return (record->id == PX_EVENT_START && log->ran != 0) ||
-	       record->id == PX_EVENT_FLUSH_START || record->id == PX_EVENT_FLUSH_STOP ||
-	       px_event_is_sched(record->id) ||
-	       (record->id < PX_EVENT_UNNAMED && (record->context == PX_NO_THREAD || record->context == 0));
-}
-
 /* The slots and fillers that one event needs. */
 struct need {
 	bool begins_round; /* the event begins a new round of a LOOP log in its volume */
@@ -355,7 +342,7 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
 	/* A SUSPEND names the context of the next entry as the one that runs next: such an event must not be this entry. */
-	need->switches = is_beside(log, &report->record) && log->ran != 0 && !need->ends_idleness &&
+	need->switches = px_log_is_beside(log, &report->record) && log->ran != 0 && !need->ends_idleness &&
 			 log->translation.entries[0].context != log->ran && (need->step.ticks > 0 || log->open);
 	need->slots += need->switches;
 	if (need->begins_round || !stamps.begun)
@@ -447,97 +434,19 @@ static void stage_all(struct px_log *log, const struct px_report *report, const 
 	}
 }
 
-/*
- * After an event for which is_beside() is true, a filler gave the time to the last context.  If the next event is of
- * another context, that context has used the CPU since then: give it the time.
- */
-static void give_time(struct px_log *log, const struct px_entry *first)
-{
-	for (uint32_t i = log->switched; i > 0 && i <= log->nr_staged; i++) {
-		struct px_txtb_entry *entry = &log->entries[i - 1];
-
-		if ((entry->id & 0xFFFF) != PX_TXTB_RUNNING || entry->context == PX_IDLE_THREAD)
-			continue;
-		entry->context = first->context;
-		entry->priority = first->priority;
-	}
-	log->switched = 0;
-}
-
-/* The thread that ran has lost its CPU: choose one that has another CPU, or "idle". */
-static void choose_other(struct px_log *log)
-{
-	log->ran = PX_IDLE_THREAD;
-	log->ran_priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY);
-	for (uint32_t i = 0; i < PX_LOG_CPUS && log->header.attr.sched; i++)
-		if (log->on_cpu[i].handle) {
-			log->ran = log->on_cpu[i].handle;
-			log->ran_priority = log->on_cpu[i].priority;
-			return;
-		}
-}
-
-static void leave_cpu(struct px_log *log, uint32_t cpu, uint32_t handle)
-{
-	if (log->on_cpu[cpu].handle == handle)
-		log->on_cpu[cpu].handle = 0;
-}
-
-/* Note which thread has the CPU after the event laid out last. */
-static void note_running(struct px_log *log, const struct px_record *record, const struct px_translation *translation)
-{
-	const struct px_entry *last = &translation->entries[translation->nr_entries - 1];
-
-	log->ran = last->context;
-	log->ran_priority = last->priority;
-	if (!log->open)
-		return;
-	leave_cpu(log, record->cpu % PX_LOG_CPUS, record->context);
-	choose_other(log);
-}
-
-/* For the viewer, a thread that waits runs again when its call ends, even if it gets a CPU before. */
-static bool is_suspended(const struct px_log *log, uint32_t handle)
-{
-	const struct px_call_object *thread = log->translator ? px_translator_find(log->translator, handle) : NULL;
-
-	return thread && thread->is_suspended;
-}
-
-/* Note which thread has the CPU after a scheduling record. */
-static void note_switch(struct px_log *log, const struct px_record *record)
-{
-	uint32_t cpu = record->cpu % PX_LOG_CPUS;
-
-	if ((record->context == 0 && record->id != PX_EVENT_SCHED_GAP) || record->id == PX_EVENT_CPU_TIME)
-		return;
-	if (record->id == PX_EVENT_SWITCH_IN && !is_suspended(log, record->context)) {
-		log->on_cpu[cpu] = (struct px_log_on_cpu){record->context, record->priority};
-		log->ran = record->context;
-		log->ran_priority = record->priority;
-		return;
-	}
-	if (record->id == PX_EVENT_SWITCH_OUT)
-		leave_cpu(log, cpu, record->context);
-	else if (record->id == PX_EVENT_SCHED_GAP)
-		log->on_cpu[cpu].handle = 0;
-	if (log->ran == 0 || (record->id == PX_EVENT_SWITCH_OUT && log->ran == record->context))
-		choose_other(log);
-}
-
 static void lay_out(struct px_log *log, const struct px_report *report, const void *data,
 		    const struct px_translation *translation, const struct need *need)
 {
 	struct px_log_volume *volume = px_log_volume_of(log, log->staged.end);
 	uint32_t ran = log->ran, nr_staged = log->nr_staged;
-	bool is_beside_others = is_beside(log, &report->record);
+	bool is_beside_others = px_log_is_beside(log, &report->record);
 
 	if (translation->changed)
 		renew_context(log, volume, translation->changed);
 	if (!log->staged.stamps.begun)
 		px_log_begin_stamps(log, report->time_ns);
 	if (!is_beside_others)
-		give_time(log, translation->entries);
+		px_log_give_time(log, translation->entries);
 	stage_all(log, report, data, translation, need);
 	if (need->switches) {
 		keep_context(log, volume, ran);
@@ -545,13 +454,13 @@ static void lay_out(struct px_log *log, const struct px_report *report, const vo
 		if (log->switched == 0 && !log->header.attr.sched)
 			log->switched = nr_staged + 1;
 	} else if (!is_beside_others) {
-		note_running(log, &report->record, translation);
+		px_log_note_running(log, &report->record, translation);
 	} else if (need->ends_idleness) {
 		log->ran = PX_IDLE_THREAD;
 		log->ran_priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY);
 	}
 	if (px_event_is_sched(report->record.id))
-		note_switch(log, &report->record);
+		px_log_note_switch(log, &report->record);
 	if (need->step.real > log->staged.stamps.real)
 		log->staged.stamps.real = need->step.real;
 	keep_contexts(log, volume, translation);
