@@ -10,6 +10,7 @@
 
 #include "base/procfs.h"
 #include "calls/rules.h"
+#include "log/archive_names.h"
 #include "log/archive_source.h"
 #include "log/format.h"
 #include "log/wrappers.h"
@@ -29,17 +30,10 @@ struct logreader {
 	/* What to report of the gap before the next entry. */
 	enum { GAP_NONE, GAP_OVERFLOW, GAP_RESUME } gap;
 	struct px_archive_window window;
-	struct px_log_name *names;
-	uint32_t nr_names;
+	struct px_archive_names names;
 	uint32_t nr_listed;		/* names read from the tail */
 	struct px_wrapper_sum *wrappers; /* if the log has them packed; NULL before the first is needed */
 	uint32_t nr_wrappers;
-	struct px_descriptions *descriptions; /* NULL: none */
-	char *description;		/* the pieces of one that were read */
-	size_t description_bytes;
-	uint32_t described; /* the id of the last piece */
-	/* Index: id of an event type; value: index of its name + 1, or 0 if it has no name. */
-	uint16_t name_of[PX_EVENT_IDS];
 };
 
 static struct logreader *reader_of(struct px_archive *archive)
@@ -295,35 +289,17 @@ static bool log_go(struct px_archive *archive, uint32_t i, uint64_t *nr_before, 
 
 static unsigned int log_type(struct px_archive *archive, uint32_t i)
 {
-	struct logreader *reader = reader_of(archive);
-
-	if (i < PX_EVENT_SYSTEM_LAST)
-		return PX_EVENT_ERROR + i;
-	i -= PX_EVENT_SYSTEM_LAST;
-	if (i == 0)
-		return PX_EVENT_UNNAMED;
-	return i <= reader->nr_names ? reader->names[i - 1].id : PX_EVENT_NONE;
+	return px_archive_names_type(&reader_of(archive)->names, i);
 }
 
 static int log_type_name(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1])
 {
-	struct logreader *reader = reader_of(archive);
-
-	if (id >= PX_EVENT_IDS)
-		return EINVAL;
-	if (id < PX_EVENT_USER_FIRST)
-		return px_names_get(NULL, id, name);
-	if (reader->name_of[id] == 0)
-		return EINVAL;
-	memcpy(name, reader->names[reader->name_of[id] - 1].text, PX_NAME_MAX + 1);
-	return 0;
+	return px_archive_names_get(&reader_of(archive)->names, id, name);
 }
 
 static size_t log_description(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX])
 {
-	struct logreader *reader = reader_of(archive);
-
-	return reader->descriptions ? px_descriptions_get(reader->descriptions, id, text) : 0;
+	return px_archive_names_describe(&reader_of(archive)->names, id, text);
 }
 
 /* Objects. */
@@ -388,10 +364,8 @@ static void log_free(struct px_archive *archive)
 	px_archive_source_free(reader->source);
 	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
 		close(reader->file.fd);
-	free(reader->names);
+	px_archive_names_free(&reader->names);
 	free(reader->wrappers);
-	free(reader->descriptions);
-	free(reader->description);
 	free(reader);
 }
 
@@ -418,43 +392,6 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 	return px_registry_has(&writer);
 }
 
-static void add_name(struct logreader *reader, const struct px_log_name *from)
-{
-	struct px_log_name *name = &reader->names[reader->nr_names];
-
-	if (from->id < PX_EVENT_USER_FIRST || from->id >= PX_EVENT_IDS || reader->name_of[from->id])
-		return; /* the object is damaged, or known */
-	*name = *from;
-	name->text[PX_NAME_MAX] = '\0';
-	reader->name_of[name->id] = (uint16_t)++reader->nr_names;
-}
-
-/* Join the pieces of a description.  Return false if there is no memory.  A description that is too long is damaged. */
-static bool add_description(struct logreader *reader, const struct px_log_name *piece)
-{
-	size_t length = strnlen(piece->text, sizeof(piece->text));
-
-	if (!reader->descriptions)
-		reader->descriptions = calloc(1, sizeof(*reader->descriptions));
-	if (!reader->description)
-		reader->description = malloc(PX_FIELDS_TEXT_MAX);
-	if (!reader->descriptions || !reader->description)
-		return false;
-	if (piece->id != reader->described)
-		reader->description_bytes = 0;
-	reader->described = piece->id;
-	if (length > PX_FIELDS_TEXT_MAX - reader->description_bytes)
-		reader->description_bytes = length = 0;
-	memcpy(reader->description + reader->description_bytes, piece->text, length);
-	reader->description_bytes += length;
-	if (length == sizeof(piece->text))
-		return true;
-	(void)px_descriptions_add(reader->descriptions, piece->id & ~PX_LOG_DESCRIPTION,
-				  reader->description, reader->description_bytes);
-	reader->description_bytes = 0;
-	return true;
-}
-
 /* If a damaged log has lost its names, take those of the image, which may be shortened. */
 static void add_image_names(struct logreader *reader)
 {
@@ -467,7 +404,7 @@ static void add_image_names(struct logreader *reader)
 		memset(&name, 0, sizeof(name));
 		name.id = object.object.handle & 0xFFFFFF;
 		memcpy(name.text, object.object.name, sizeof(name.text) - 1);
-		add_name(reader, &name);
+		px_archive_names_add_name(&reader->names, &name);
 	}
 }
 
@@ -476,18 +413,14 @@ static bool read_names(struct logreader *reader)
 {
 	struct px_log_name name;
 
-	if (!reader->names)
-		reader->names = malloc(PX_EVENT_IDS * sizeof(*reader->names));
-	if (!reader->names)
+	if (!px_archive_names_begin(&reader->names))
 		return false;
 	for (uint32_t i = reader->nr_listed; i < reader->file.commit.nr_names; i++) {
 		if (!read_tail(reader, &name, sizeof(name), &reader->file.commit.names_at,
 			       i * sizeof(name)))
 			break;
 		reader->nr_listed = i + 1;
-		if (!px_log_is_description(&name))
-			add_name(reader, &name);
-		else if (!add_description(reader, &name))
+		if (!px_archive_names_add(&reader->names, &name))
 			return false;
 	}
 	if (reader->nr_listed < reader->file.commit.nr_names || reader->file.has_no_commit)
