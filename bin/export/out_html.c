@@ -20,6 +20,7 @@
 #include "export/export.h"
 #include "export/html/page.h"
 #include "export/html_fields.h"
+#include "export/html_spans.h"
 #include "export/pack.h"
 #include "export/timeline.h"
 #include "trace/calldata.h"
@@ -29,9 +30,6 @@
 /* The page gets at most this number of bytes of the data of an event, and of data with fields. */
 #define KEPT_BYTES 64
 #define KEPT_DESCRIBED_BYTES 256
-#define DEPTH 16      /* maximum depth of nested slices */
-
-enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED };
 
 struct origin {
 	uint32_t context;
@@ -46,29 +44,10 @@ struct site_key {
 
 #define NO_CALL (-1)
 
-/* The page gives each row a number, so a thread without a handle gets one.  No handle of a log is as large. */
-#define FIRST_NAMELESS 0xE0000000u
-
-struct nameless {
-	int pid, tid;
-	char name[TRACK_NAME_BYTES];
-};
-
-struct slice {
-	enum span_kind kind;
-	int64_t begin_ns;
-	uint32_t name, holder; /* numbers of names */
-};
-
-/* The slices of a track that are open. */
-struct open_slices {
-	struct slice slice[DEPTH];
-	unsigned int depth; /* may exceed DEPTH; deeper slices are not stored */
-};
-
 struct html {
 	struct export *export;
-	struct pack events, spans;
+	struct pack events;
+	struct html_spans spans;
 	struct timeline *timeline;
 	struct filters {
 		uint64_t number; /* of the event */
@@ -80,16 +59,11 @@ struct html {
 	struct stack_text {
 		char *end, *functions;
 	} * stack_texts;
-	struct nameless *nameless; /* threads of which the log has only scheduling records */
-	size_t nr_nameless;
-	struct map nameless_of; /* key: the id of a track; value: index in nameless */
-	struct intern origins, sites, names; /* in the page, the numbers of these begin at 0 */
-	struct open_slices *stacks; /* the index is the id of a track */
-	size_t nr_stacks;
+	struct intern origins, sites; /* in the page, the numbers of these begin at 0 */
 	unsigned char (*last_data)[KEPT_DESCRIBED_BYTES]; /* the index is the number of a site */
 	size_t nr_last_data;
 	uint64_t nr_events, nr_left_out, last_number;
-	int64_t last_ns, last_span_ns, end_ns;
+	int64_t last_ns, end_ns;
 	size_t page_used;
 };
 
@@ -192,109 +166,6 @@ static void pack_event(struct html *html, const struct event *event)
 	html->last_number = event->number;
 }
 
-/* Spans. */
-
-static void pack_span(struct html *html, const struct slice *slice, const struct origin *origin,
-		      int64_t end_ns)
-{
-	struct pack *pack = &html->spans;
-
-	pack_number(pack, slice->kind);
-	pack_number(pack, origin->context);
-	pack_signed(pack, origin->pid);
-	pack_signed(pack, slice->begin_ns - html->last_span_ns);
-	pack_number(pack, end_ns > slice->begin_ns ? (uint64_t)(end_ns - slice->begin_ns) : 0);
-	pack_number(pack, slice->name);
-	pack_number(pack, slice->holder);
-	pack_record(pack);
-	html->last_span_ns = slice->begin_ns;
-}
-
-static uint32_t name_number(struct html *html, const char *name)
-{
-	return number_of(&html->names, name ? name : "", name ? strlen(name) : 0);
-}
-
-static struct open_slices *stack_of(struct html *html, const struct track *track)
-{
-	if (track->id >= html->nr_stacks) {
-		size_t nr = 2 * (size_t)track->id + 64;
-
-		html->stacks = must(reallocarray(html->stacks, nr, sizeof(*html->stacks)));
-		memset(html->stacks + html->nr_stacks, 0,
-		       (nr - html->nr_stacks) * sizeof(*html->stacks));
-		html->nr_stacks = nr;
-	}
-	return &html->stacks[track->id];
-}
-
-static enum span_kind kind_of(const struct mark *mark)
-{
-	switch (mark->track->kind) {
-	case TRACK_LOCK:
-		return SPAN_LOCK;
-	case TRACK_LOSS:
-		return SPAN_LOSS;
-	case TRACK_CPU:
-		return SPAN_RUN;
-	case TRACK_STATES:
-		return mark->period->state == THREAD_RUNNING ? SPAN_RUN :
-		       mark->period->state == THREAD_BLOCKED ? SPAN_BLOCKED :
-							       SPAN_READY;
-	default:
-		return mark->event ? SPAN_ISR : SPAN_WAIT;
-	}
-}
-
-/* Return the number of the row of a track: the handle, or the number of a thread without one. */
-static uint32_t row_of(const struct html *html, const struct track *track)
-{
-	if (track->kind != TRACK_STATES || track->handle != 0)
-		return track->handle;
-	return FIRST_NAMELESS + (uint32_t)map_find(&html->nameless_of, track->id);
-}
-
-/*
- * Pack only slices, because the page makes the instants from the events.  The slice of a lock has the name of the
- * holder.
- */
-static void take_mark(void *arg, const struct mark *mark)
-{
-	struct html *html = arg;
-	struct open_slices *stack = stack_of(html, mark->track);
-	struct origin origin = {row_of(html, mark->track), mark->track->pid, -1};
-	const char *name = mark->track->kind == TRACK_CPU ?
-				   NULL :
-				   mark->name; /* the page finds the running thread itself */
-	char cpu[24];
-
-	if (mark->period && mark->period->state == THREAD_RUNNING) {
-		snprintf(cpu, sizeof(cpu), "CPU %u", mark->period->cpu);
-		name = cpu;
-	}
-	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
-		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
-								name_number(html, name),
-								name_number(html, mark->holder)};
-	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
-		pack_span(html, &stack->slice[stack->depth], &origin, mark->time_ns);
-}
-
-static void take_track(void *arg, const struct track *track)
-{
-	struct html *html = arg;
-	struct nameless *one;
-
-	if (track->kind != TRACK_STATES || track->handle != 0)
-		return;
-	html->nameless = must(reallocarray(html->nameless, html->nr_nameless + 1, sizeof(*html->nameless)));
-	*map_get(&html->nameless_of, track->id) = html->nr_nameless;
-	one = &html->nameless[html->nr_nameless++];
-	one->pid = track->pid;
-	one->tid = track->tid;
-	snprintf(one->name, sizeof(one->name), "%.*s", (int)(strlen(track->name) - strlen(": states")), track->name);
-}
-
 /* The page. */
 
 static void put_names(struct html *html)
@@ -302,10 +173,10 @@ static void put_names(struct html *html)
 	struct text *text = &html->export->text;
 
 	text_string(text, "\"names\":[");
-	for (size_t i = 0; i < html->names.nr_texts; i++) {
+	for (size_t i = 0; i < html->spans.names.nr_texts; i++) {
 		if (i > 0)
 			text_char(text, ',');
-		text_json(text, intern_text(&html->names, i + 1));
+		text_json(text, intern_text(&html->spans.names, i + 1));
 	}
 	text_string(text, "],\n\"origins\":[");
 	for (size_t i = 0; i < html->origins.nr_texts; i++) {
@@ -404,11 +275,13 @@ static void put_objects(struct html *html)
 			    (int)object->pid, (int)object->tid,
 			    (unsigned long long)object->address);
 	}
-	for (size_t i = 0; i < html->nr_nameless; i++) {
-		text_printf(text, "%s[%zu,", i + source->nr_objects > 0 ? ",\n" : "", FIRST_NAMELESS + i);
-		text_json(text, html->nameless[i].name);
-		text_printf(text, ",\"%s\",%d,%d,\"0x0\"]", source_object_type(source, OBJECT_THREAD),
-			    html->nameless[i].pid, html->nameless[i].tid);
+	for (size_t i = 0; i < html->spans.nr_nameless; i++) {
+		const struct html_nameless *nameless = &html->spans.nameless[i];
+
+		text_printf(text, "%s[%zu,", i + source->nr_objects > 0 ? ",\n" : "", HTML_FIRST_NAMELESS + i);
+		text_json(text, nameless->name);
+		text_printf(text, ",\"%s\",%d,%d,\"0x0\"]", source_object_type(source, OBJECT_THREAD), nameless->pid,
+			    nameless->tid);
 	}
 	text_string(text, "],\n");
 }
@@ -540,12 +413,11 @@ static bool begin(struct export *export)
 
 	export->state = html;
 	html->export = export;
-	html->events.text = html->spans.text = &export->text;
+	html->events.text = &export->text;
 	html->events.kind = "events";
-	html->spans.kind = "spans";
-	html->timeline = timeline_begin(export->source, export->selection, take_track, take_mark,
-					html);
-	name_number(html, NULL);
+	html_spans_begin(&html->spans, &export->text);
+	html->timeline = timeline_begin(export->source, export->selection, html_spans_track, html_spans_mark,
+					&html->spans);
 	put_page(html, "@CSS@");
 	text_put(&export->text, page_css, page_css_size);
 	put_page(html, "@EVENTS@");
@@ -566,7 +438,7 @@ static void put_event(struct export *export, const struct event *event)
 		return;
 	}
 	if (html->nr_events++ == 0) {
-		html->last_ns = html->last_span_ns = export->source->first_ns;
+		html->last_ns = html->spans.last_ns = export->source->first_ns;
 		html->end_ns = event->time_ns;
 	}
 	if (event->time_ns > html->end_ns)
@@ -580,7 +452,7 @@ static void put_event(struct export *export, const struct event *event)
 static void put_tail(struct html *html)
 {
 	pack_flush(&html->events);
-	pack_flush(&html->spans);
+	pack_flush(&html->spans.pack);
 	put_page(html, "@FACTS@");
 	put_facts(html);
 	put_page(html, "@JS@");
@@ -601,7 +473,6 @@ static bool end(struct export *export, bool is_complete)
 			export->source->path, html->nr_events, html->nr_left_out);
 	intern_free(&html->origins);
 	intern_free(&html->sites);
-	intern_free(&html->names);
 	for (size_t i = 0; i < html->stack_ids.nr_texts; i++) {
 		free(html->stack_texts[i].end);
 		free(html->stack_texts[i].functions);
@@ -609,9 +480,7 @@ static bool end(struct export *export, bool is_complete)
 	free(html->stack_texts);
 	intern_free(&html->stack_ids);
 	free(html->filters);
-	free(html->nameless);
-	map_free(&html->nameless_of);
-	free(html->stacks);
+	html_spans_free(&html->spans);
 	free(html->last_data);
 	free(html);
 	return true;
