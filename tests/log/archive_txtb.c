@@ -18,124 +18,27 @@
 #include <unistd.h>
 
 #include "log/archive_txtb.h"
-#include "support/txtb_checker.h"
+#include "support/txtb_draft.h"
 #include "txtb/file.h"
 #include "txtb/native.h"
 #include "txtb/txtb.h"
 
-#define BASE 0x00010000u
 #define THREAD 0x01000001u
-#define NAME_SIZE 32
-#define ENTRY_BYTES 32u
 #define END_NS UINT64_C(1700000000123456789) /* when the files were modified */
 
-/* Files made by hand: a header as it will be written, then bytes, in either order. */
-
-struct draft {
-	bool big_endian;
-	uint32_t time_mask, registry_start, registry_end, buffer_start, buffer_end, current;
-	uint32_t name_size;
-	size_t size;
-	unsigned char bytes[1 << 20];
-};
-
-static struct draft draft;
 static struct px_archive *archive;
 static struct txtb_trace trace;
-
-static void put_at(size_t at, uint32_t value, unsigned int nr_bytes)
-{
-	if (at + nr_bytes > sizeof(draft.bytes))
-		ck_abort_msg("the draft is full");
-	for (unsigned int i = 0; i < nr_bytes; i++)
-		draft.bytes[at + i] =
-			(unsigned char)(value >> 8 * (draft.big_endian ? nr_bytes - 1 - i : i));
-}
-
-static void put(uint32_t value, unsigned int nr_bytes)
-{
-	put_at(draft.size, value, nr_bytes);
-	draft.size += nr_bytes;
-}
-
-static void begin_draft(bool big_endian, uint32_t name_size)
-{
-	memset(&draft, 0, offsetof(struct draft, bytes));
-	draft.big_endian = big_endian;
-	draft.time_mask = UINT32_MAX;
-	draft.name_size = name_size;
-	draft.registry_start = draft.registry_end = BASE + 48;
-	draft.size = 48;
-}
-
-static void add_object_with(uint32_t type, uint32_t handle, uint32_t priority_bytes,
-			    const char *name)
-{
-	put(handle & 1, 1);
-	put(type, 1);
-	put(priority_bytes >> 8, 1);
-	put(priority_bytes & 0xFF, 1);
-	put(handle, 4);
-	put(handle + 1, 4);
-	put(~handle, 4);
-	for (uint32_t i = 0; i < draft.name_size; i++)
-		put(i < strlen(name) ? (unsigned char)name[i] : 0, 1);
-	draft.registry_end += 16 + draft.name_size;
-}
-
-static void add_object(uint32_t type, uint32_t handle, const char *name)
-{
-	add_object_with(type, handle, 0x8000 | 5, name);
-}
-
-static void begin_events(void)
-{
-	draft.buffer_start = draft.buffer_end = draft.current = draft.registry_end;
-}
-
-static void add_event_with(uint32_t context, uint32_t priority, uint32_t id, uint32_t stamp)
-{
-	put(context, 4);
-	put(priority, 4);
-	put(id, 4);
-	put(stamp, 4);
-	for (uint32_t i = 1; i <= 4; i++)
-		put(id * 16 + stamp * 256 + i, 4);
-	draft.buffer_end += ENTRY_BYTES;
-}
-
-static void add_event(uint32_t context, uint32_t id, uint32_t stamp)
-{
-	add_event_with(context, 0x80000000u | 7 << 16 | 5, id, stamp);
-}
-
-static void end_draft(void)
-{
-	put_at(0, 0x54585442, 4);
-	put_at(4, draft.time_mask, 4);
-	put_at(8, BASE, 4);
-	put_at(12, draft.registry_start, 4);
-	put_at(16, 0, 2);
-	put_at(18, draft.name_size, 2);
-	put_at(20, draft.registry_end, 4);
-	put_at(24, draft.buffer_start, 4);
-	put_at(28, draft.buffer_end, 4);
-	put_at(32, draft.current, 4);
-	put_at(36, 0xAAAAAAAA, 4);
-	put_at(40, 0xBBBBBBBB, 4);
-	put_at(44, 0xCCCCCCCC, 4);
-}
 
 /* One thread, and events at these stamps, the oldest in slot current. */
 static void draft_stamps(const uint32_t *stamps, size_t nr_stamps, uint32_t current)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_begin_events();
 	for (size_t i = 0; i < nr_stamps; i++)
-		add_event(THREAD, 4096 + (uint32_t)i, stamps[i]);
-	draft.current += current * ENTRY_BYTES;
-	end_draft();
+		draft_add_event(THREAD, 4096 + (uint32_t)i, stamps[i]);
+	draft.current += current * DRAFT_ENTRY_BYTES;
+	draft_end();
 }
 
 static void draft_simple(void)
@@ -146,22 +49,22 @@ static void draft_simple(void)
 /* A bit of everything. */
 static void draft_rich(bool big_endian)
 {
-	begin_draft(big_endian, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	add_object(0, 0, "");
-	add_object_with(1, THREAD + 1, 0x0005, "no priority");
-	add_object_with(1, THREAD + 2, 0x8301, "priority of ten bits");
-	add_object(4, 0x04000001, "semaphore");
-	add_object(15, 0x0F000011, "a user event");
-	begin_events();
+	draft_begin(big_endian, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_add_object(0, 0, "");
+	draft_add_object_with(1, THREAD + 1, 0x0005, "no priority");
+	draft_add_object_with(1, THREAD + 2, 0x8301, "priority of ten bits");
+	draft_add_object(4, 0x04000001, "semaphore");
+	draft_add_object(15, 0x0F000011, "a user event");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 10; i++)
-		add_event(THREAD + i % 3, i % 2 ? 83 : 3u << 24 | (4096 + 17), 4000000000u + i);
-	add_event_with(TXTB_INTERRUPT, THREAD + 1, 3, 4000000020u);
-	add_event_with(TXTB_INITIALIZE, 0, 1500, 4000000020u);
-	add_event(THREAD, 0, 5);
-	add_event(THREAD, 65535, 5);
-	draft.current += 10 * ENTRY_BYTES;
-	end_draft();
+		draft_add_event(THREAD + i % 3, i % 2 ? 83 : 3u << 24 | (4096 + 17), 4000000000u + i);
+	draft_add_event_with(TXTB_INTERRUPT, THREAD + 1, 3, 4000000020u);
+	draft_add_event_with(TXTB_INITIALIZE, 0, 1500, 4000000020u);
+	draft_add_event(THREAD, 0, 5);
+	draft_add_event(THREAD, 65535, 5);
+	draft.current += 10 * DRAFT_ENTRY_BYTES;
+	draft_end();
 }
 
 /* A file that has no name, as if modified at END_NS. */
@@ -340,24 +243,9 @@ static const char *compare_contents(void)
 	return compare_events(trace.nr_events);
 }
 
-/* From a copy that ends where the file ends, so that a sanitizer sees a step beyond it. */
-static enum txtb_verdict check_bytes(const void *bytes, size_t size)
-{
-	void *copy = malloc(size ? size : 1);
-	enum txtb_verdict verdict;
-
-	ck_assert_ptr_nonnull(copy);
-	if (size > 0)
-		memcpy(copy, bytes, size);
-	txtb_free(&trace);
-	verdict = txtb_check(copy, size, &trace);
-	free(copy);
-	return verdict;
-}
-
 static const char *compare_bytes(const void *bytes, size_t size)
 {
-	enum txtb_verdict verdict = check_bytes(bytes, size);
+	enum txtb_verdict verdict = draft_check(bytes, size, &trace);
 	int error = open_bytes(bytes, size);
 
 	MUST(verdict != TXTB_NO_MEMORY);
@@ -378,11 +266,11 @@ static bool agreed(void)
 }
 
 #define accepted() ck_assert(agreed())
-#define refused(verdict)                                                                           \
-	do {                                                                                       \
-		ck_assert(!agreed());                                                              \
-		ck_assert_str_eq(txtb_verdict_name(check_bytes(draft.bytes, draft.size)),          \
-				 txtb_verdict_name(verdict));                                      \
+#define refused(verdict)                                                                                               \
+	do {                                                                                                           \
+		ck_assert(!agreed());                                                                                  \
+		ck_assert_str_eq(txtb_verdict_name(draft_check(draft.bytes, draft.size, &trace)),                      \
+				 txtb_verdict_name(verdict));                                                          \
 	} while (0)
 
 /* What is read. */
@@ -408,13 +296,13 @@ START_TEST(open_any_name_size_below_64_is_read)
 	for (int big_endian = 0; big_endian < 2; big_endian++) {
 		memset(name, 'n', sizeof(name));
 		name[_i] = '\0';
-		begin_draft(big_endian, (uint32_t)_i);
-		add_object(1, THREAD, name);
-		add_object(1, THREAD + 1, "next");
-		begin_events();
+		draft_begin(big_endian, (uint32_t)_i);
+		draft_add_object(1, THREAD, name);
+		draft_add_object(1, THREAD + 1, "next");
+		draft_begin_events();
 		for (uint32_t i = 0; i < 3; i++)
-			add_event(THREAD, 4096, i);
-		end_draft();
+			draft_add_event(THREAD, 4096, i);
+		draft_end();
 		accepted();
 		ck_assert_str_eq(trace.objects[0].name, name);
 		ck_assert_uint_eq(trace.nr_events, 3);
@@ -426,15 +314,15 @@ START_TEST(open_registry_of_many_objects_is_read)
 {
 	char name[32];
 
-	begin_draft(_i % 2, 18);
+	draft_begin(_i % 2, 18);
 	for (uint32_t i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "object %u", i);
-		add_object(i % 7 ? i % 16 : 0, 1 + i, name);
+		draft_add_object(i % 7 ? i % 16 : 0, 1 + i, name);
 	}
-	begin_events();
+	draft_begin_events();
 	for (uint32_t i = 0; i < 4; i++)
-		add_event(1, 4096, i);
-	end_draft();
+		draft_add_event(1, 4096, i);
+	draft_end();
 	accepted();
 	ck_assert_uint_gt(trace.nr_registered, 4000);
 }
@@ -466,14 +354,14 @@ END_TEST
 
 START_TEST(open_duplicate_handles_are_all_listed)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(4, THREAD, "queue");
-	add_object(1, THREAD, "first");
-	add_object(1, THREAD, "second");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(4, THREAD, "queue");
+	draft_add_object(1, THREAD, "first");
+	draft_add_object(1, THREAD, "second");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 3; i++)
-		add_event(THREAD, 4096, i);
-	end_draft();
+		draft_add_event(THREAD, 4096, i);
+	draft_end();
 	accepted();
 	ck_assert_uint_eq(trace.nr_registered, 3);
 }
@@ -483,7 +371,7 @@ START_TEST(open_trailing_bytes_are_ignored)
 {
 	draft_simple();
 	for (uint32_t i = 0; i < 40; i++)
-		put(0x55, 1);
+		draft_put(0x55, 1);
 	accepted();
 	ck_assert_uint_eq(archive->info.nr_entries, 4);
 }
@@ -491,18 +379,18 @@ END_TEST
 
 START_TEST(open_registry_with_slack_shifts_the_events)
 {
-	for (uint32_t slack = 1; slack < 16 + NAME_SIZE; slack++) {
+	for (uint32_t slack = 1; slack < 16 + DRAFT_NAME_SIZE; slack++) {
 		draft_simple();
 		draft.registry_end += slack;
-		end_draft();
+		draft_end();
 		accepted();
 		ck_assert_uint_eq(archive->info.nr_entries, 4);
 	}
 	/* No whole object at all. */
-	for (uint32_t length = 1; length < 16 + NAME_SIZE; length++) {
+	for (uint32_t length = 1; length < 16 + DRAFT_NAME_SIZE; length++) {
 		draft_simple();
 		draft.registry_end = draft.registry_start + length;
-		end_draft();
+		draft_end();
 		accepted();
 		ck_assert_uint_eq(archive->info.nr_registry_slots, 0);
 	}
@@ -512,23 +400,22 @@ END_TEST
 /* A sparse file: its events are found, and its objects are searched only up to a bound. */
 START_TEST(open_registry_of_4_gigabytes_is_searched_up_to_a_bound)
 {
-	uint64_t registry_size = UINT64_C(0xF0000000) / (16 + NAME_SIZE) * (16 + NAME_SIZE);
+	uint64_t registry_size = UINT64_C(0xF0000000) / (16 + DRAFT_NAME_SIZE) * (16 + DRAFT_NAME_SIZE);
 	struct px_report report;
 	uint32_t info[4];
 	int fd = px_test_file();
 	size_t entries;
 
-	begin_draft(false, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_begin_events();
 	entries = draft.size;
-	add_event(THREAD, 5000, 1);
+	draft_add_event(THREAD, 5000, 1);
 	draft.registry_end = draft.registry_start + (uint32_t)registry_size;
-	end_draft();
+	draft_end();
 	ck_assert_int_eq(pwrite(fd, draft.bytes, entries, 0), (ssize_t)entries);
-	ck_assert_int_eq(
-		pwrite(fd, draft.bytes + entries, ENTRY_BYTES, (off_t)(48 + registry_size)),
-		ENTRY_BYTES);
+	ck_assert_int_eq(pwrite(fd, draft.bytes + entries, DRAFT_ENTRY_BYTES, (off_t)(48 + registry_size)),
+			 DRAFT_ENTRY_BYTES);
 	ok(px_archive_txtb_open(fd, false, &archive));
 	ck_assert_uint_eq(archive->info.nr_registry_slots, PX_TXTB_FILE_OBJECTS_MAX);
 	ck_assert_int_eq(take(&report, info), PX_NEXT_EVENT);
@@ -543,12 +430,12 @@ START_TEST(next_core_bits_are_the_cpu)
 	struct px_report report;
 	uint32_t info[4];
 
-	begin_draft(_i == 1, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	begin_events();
+	draft_begin(_i == 1, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 256; i++)
-		add_event(THREAD, i << 24 | 0x5A0000 | 83, i);
-	end_draft();
+		draft_add_event(THREAD, i << 24 | 0x5A0000 | 83, i);
+	draft_end();
 	accepted();
 	archive->kind->rewind(archive);
 	for (uint32_t i = 0; i < 256; i++) {
@@ -577,7 +464,7 @@ START_TEST(next_data_is_cut_at_the_capacity)
 				 PX_NEXT_EVENT);
 		ck_assert_uint_eq(report.length, 16);
 		ck_assert_uint_eq(report.copied, kept);
-		check_bytes(draft.bytes, draft.size);
+		draft_check(draft.bytes, draft.size, &trace);
 		ck_assert_int_eq(memcmp(data, trace.events[0].info, kept), 0);
 		for (size_t i = kept; i < sizeof(data); i++)
 			ck_assert_uint_eq(data[i], 0xEE);
@@ -608,7 +495,7 @@ START_TEST(next_current_that_is_no_slot_leaves_the_file_order)
 	for (size_t i = 0; i < PX_ARRAY_SIZE(distances); i++) {
 		draft_simple();
 		draft.current = draft.buffer_start + distances[i];
-		end_draft();
+		draft_end();
 		accepted();
 		ck_assert_uint_eq(trace.events[0].stamp, 1000);
 	}
@@ -619,13 +506,13 @@ START_TEST(next_stops_at_the_first_hole)
 {
 	for (uint32_t hole = 0; hole < 6; hole++) {
 		for (uint32_t current = 0; current < 6; current++) {
-			begin_draft(hole % 2, NAME_SIZE);
-			add_object(1, THREAD, "thread");
-			begin_events();
+			draft_begin(hole % 2, DRAFT_NAME_SIZE);
+			draft_add_object(1, THREAD, "thread");
+			draft_begin_events();
 			for (uint32_t i = 0; i < 6; i++)
-				add_event(i == hole ? 0 : THREAD, 4096 + i, (i + 6 - current) % 6);
-			draft.current += current * ENTRY_BYTES;
-			end_draft();
+				draft_add_event(i == hole ? 0 : THREAD, 4096 + i, (i + 6 - current) % 6);
+			draft.current += current * DRAFT_ENTRY_BYTES;
+			draft_end();
 			accepted();
 			ck_assert_uint_eq(archive->info.nr_entries, hole);
 		}
@@ -641,13 +528,13 @@ START_TEST(next_long_file_is_read_through_windows)
 	const uint32_t currents[] = {0, 1, 4095, 4096 % n, 4097 % n, n / 2, n - 1};
 
 	for (size_t k = 0; k < PX_ARRAY_SIZE(currents); k++) {
-		begin_draft(k % 2, NAME_SIZE);
-		add_object(1, THREAD, "thread");
-		begin_events();
+		draft_begin(k % 2, DRAFT_NAME_SIZE);
+		draft_add_object(1, THREAD, "thread");
+		draft_begin_events();
 		for (uint32_t i = 0; i < n; i++)
-			add_event(THREAD, i, 7 * ((i + n - currents[k]) % n));
-		draft.current += currents[k] * ENTRY_BYTES;
-		end_draft();
+			draft_add_event(THREAD, i, 7 * ((i + n - currents[k]) % n));
+		draft.current += currents[k] * DRAFT_ENTRY_BYTES;
+		draft_end();
 		accepted();
 		ck_assert_uint_eq(trace.events[n - 1].ticks, 7 * (n - 1));
 	}
@@ -658,15 +545,15 @@ START_TEST(open_few_events_are_read)
 {
 	for (uint32_t n = 0; n <= 4; n++) {
 		for (uint32_t nr_spare = n == 0; nr_spare < 3; nr_spare++) {
-			begin_draft(false, NAME_SIZE);
-			add_object(1, THREAD, "thread");
-			begin_events();
+			draft_begin(false, DRAFT_NAME_SIZE);
+			draft_add_object(1, THREAD, "thread");
+			draft_begin_events();
 			for (uint32_t i = 0; i < n; i++)
-				add_event(THREAD, 83, 50 * i);
+				draft_add_event(THREAD, 83, 50 * i);
 			draft.current = draft.buffer_end;
 			for (uint32_t i = 0; i < nr_spare; i++)
-				add_event(0, 0, 0);
-			end_draft();
+				draft_add_event(0, 0, 0);
+			draft_end();
 			accepted();
 			ck_assert_uint_eq(archive->info.nr_entries, n);
 		}
@@ -679,11 +566,11 @@ START_TEST(open_buffer_of_less_than_a_slot_is_empty)
 {
 	draft_simple();
 	draft.buffer_end = draft.buffer_start + 31;
-	end_draft();
+	draft_end();
 	accepted();
 	ck_assert_uint_eq(archive->info.nr_entries, 0);
 	ck_assert_uint_eq(archive->info.nr_entry_slots, 0);
-	draft.size = draft.buffer_start - BASE; /* it need not be there */
+	draft.size = draft.buffer_start - DRAFT_BASE; /* it need not be there */
 	accepted();
 	draft.size--;
 	ck_assert(!agreed());
@@ -726,14 +613,14 @@ static const struct {
 START_TEST(next_time_is_unwrapped_in_the_voted_direction)
 {
 	for (int big_endian = 0; big_endian < 2; big_endian++) {
-		begin_draft(big_endian, NAME_SIZE);
+		draft_begin(big_endian, DRAFT_NAME_SIZE);
 		draft.time_mask = times[_i].mask;
-		add_object(1, THREAD, "thread");
-		begin_events();
+		draft_add_object(1, THREAD, "thread");
+		draft_begin_events();
 		for (uint32_t i = 0; i < times[_i].nr_stamps; i++)
-			add_event(THREAD, 83, times[_i].stamps[i]);
-		draft.current += times[_i].current * ENTRY_BYTES;
-		end_draft();
+			draft_add_event(THREAD, 83, times[_i].stamps[i]);
+		draft.current += times[_i].current * DRAFT_ENTRY_BYTES;
+		draft_end();
 		accepted();
 		ck_assert_uint_eq(trace.events[trace.nr_events - 1].ticks, times[_i].ticks);
 	}
@@ -751,20 +638,20 @@ START_TEST(next_random_stamps_come_out_as_the_checker_says)
 		uint32_t stamp = (uint32_t)next_random(&state);
 		bool falls = next_random(&state) % 2;
 
-		begin_draft(next_random(&state) % 2, NAME_SIZE);
+		draft_begin(next_random(&state) % 2, DRAFT_NAME_SIZE);
 		if (next_random(&state) % 2)
 			mask = UINT32_MAX >> next_random(&state) % 32;
 		draft.time_mask = mask;
-		add_object(1, THREAD, "thread");
-		begin_events();
+		draft_add_object(1, THREAD, "thread");
+		draft_begin_events();
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t step = (uint32_t)next_random(&state) >> next_random(&state) % 32;
 
 			stamp = falls ? stamp - step : stamp + step;
-			add_event(THREAD, (uint32_t)next_random(&state), stamp);
+			draft_add_event(THREAD, (uint32_t)next_random(&state), stamp);
 		}
-		draft.current += (uint32_t)(next_random(&state) % (n + 2)) * ENTRY_BYTES;
-		end_draft();
+		draft.current += (uint32_t)(next_random(&state) % (n + 2)) * DRAFT_ENTRY_BYTES;
+		draft_end();
 		accepted();
 	}
 }
@@ -875,7 +762,7 @@ START_TEST(open_attributes_tell_of_the_file)
 	ck_assert_uint_eq(attr->stream_policy, PX_POLICY_LOOP);
 	ck_assert_uint_eq(attr->log_policy, PX_POLICY_LOOP);
 	ck_assert_uint_eq(attr->max_data_size, 16);
-	ck_assert_uint_eq(attr->stream_size, 14 * ENTRY_BYTES);
+	ck_assert_uint_eq(attr->stream_size, 14 * DRAFT_ENTRY_BYTES);
 	ck_assert_uint_eq(attr->log_size, draft.size);
 	ck_assert_uint_eq(px_test_ns(attr->create_time), 0); /* no call has asked for it yet */
 	archive->kind->complete_info(archive);
@@ -965,20 +852,20 @@ START_TEST(type_name_of_user_events_is_the_first_objects_of_type_15)
 
 	memset(longest, 'x', 63);
 	longest[63] = '\0';
-	begin_draft(false, 63);
-	add_object(1, 0x0F000000, "a thread with that handle");
-	add_object(15, 0x0F000000, "first");
-	add_object(15, 0x0F000000, "second");
-	add_object(15, 0x0F000001, "");
-	add_object(15, 0x0F000002, longest);
-	add_object(15, 0x0F000000 + 65535 - 4096, "last");
-	add_object(15, 0x0F000000 + 65536 - 4096, "beyond");
-	add_object(15, 0x0E000003, "other handle");
-	begin_events();
+	draft_begin(false, 63);
+	draft_add_object(1, 0x0F000000, "a thread with that handle");
+	draft_add_object(15, 0x0F000000, "first");
+	draft_add_object(15, 0x0F000000, "second");
+	draft_add_object(15, 0x0F000001, "");
+	draft_add_object(15, 0x0F000002, longest);
+	draft_add_object(15, 0x0F000000 + 65535 - 4096, "last");
+	draft_add_object(15, 0x0F000000 + 65536 - 4096, "beyond");
+	draft_add_object(15, 0x0E000003, "other handle");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 4; i++)
-		add_event(THREAD, 4096 + i, i);
-	add_event(THREAD, 65535, 5);
-	end_draft();
+		draft_add_event(THREAD, 4096 + i, i);
+	draft_add_event(THREAD, 65535, 5);
+	draft_end();
 	accepted();
 	has_name(PX_FOREIGN_TYPES + 4096, "first");
 	has_name(PX_FOREIGN_TYPES + 4097, "TX_TRACE_USER_EVENT_4097");
@@ -993,11 +880,11 @@ END_TEST
 START_TEST(open_bad_header_is_refused)
 {
 	draft_simple();
-	put_at(0, 0x54585443, 4);
+	draft_put_at(0, 0x54585443, 4);
 	refused(TXTB_BAD_ID);
 	for (uint32_t size = 64; size < 65536; size += size < 300 ? 1 : 4093) {
 		draft_simple();
-		put_at(18, size, 2);
+		draft_put_at(18, size, 2);
 		refused(TXTB_BAD_HEADER);
 	}
 	for (size_t size = 0; size < 48; size++) {
@@ -1010,17 +897,17 @@ END_TEST
 
 START_TEST(open_bad_registry_is_refused)
 {
-	static const uint32_t ends[] = {BASE + 48, BASE + 47, 0, 1};
+	static const uint32_t ends[] = {DRAFT_BASE + 48, DRAFT_BASE + 47, 0, 1};
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(ends); i++) {
 		draft_simple();
 		draft.registry_end = ends[i];
-		end_draft();
+		draft_end();
 		refused(TXTB_BAD_REGISTRY);
 	}
 	draft_simple();
 	draft.registry_end = UINT32_MAX; /* far more than there is */
-	end_draft();
+	draft_end();
 	refused(TXTB_CUT_REGISTRY);
 }
 END_TEST
@@ -1029,26 +916,26 @@ START_TEST(open_bad_buffer_is_refused)
 {
 	draft_simple();
 	draft.buffer_end = draft.buffer_start;
-	end_draft();
+	draft_end();
 	refused(TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start - 1;
-	end_draft();
+	draft_end();
 	refused(TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start + 0x08000000;
-	end_draft();
+	draft_end();
 	refused(TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start + 0x07FFFFFF;
-	end_draft();
+	draft_end();
 	refused(TXTB_CUT_BUFFER); /* 4 of 4,194,303 events, and no hole */
 
 	/* The same with a hole: the largest length is accepted, and no larger one. */
-	put(0, 4);
+	draft_put(0, 4);
 	for (uint32_t i = 0; i < 7; i++)
-		put(0, 4);
+		draft_put(0, 4);
 	accepted();
 	ck_assert_uint_eq(archive->info.nr_entry_slots, 4194303);
 	draft.buffer_end = draft.buffer_start + 0x08000000;
-	end_draft();
+	draft_end();
 	refused(TXTB_BAD_BUFFER);
 }
 END_TEST
@@ -1064,7 +951,7 @@ START_TEST(open_addresses_anywhere_make_no_difference)
 		draft.buffer_end += bases[i] - draft.buffer_start;
 		draft.current += bases[i] - draft.buffer_start;
 		draft.buffer_start = bases[i];
-		end_draft();
+		draft_end();
 		accepted();
 	}
 }
@@ -1083,13 +970,12 @@ START_TEST(open_file_cut_anywhere_is_as_the_checker_says)
 
 	/* The same with holes in it: what follows a hole may be missing. */
 	draft.size = whole;
-	put_at(draft.buffer_start - BASE + 5 * ENTRY_BYTES, 0, 4);
+	draft_put_at(draft.buffer_start - DRAFT_BASE + 5 * DRAFT_ENTRY_BYTES, 0, 4);
 	for (draft.size = 0; draft.size <= whole; draft.size++) {
 		bool is_accepted = agreed();
 
 		ck_assert(is_accepted || !was_accepted);
-		ck_assert_int_eq(is_accepted,
-				 draft.size >= draft.buffer_start - BASE + 6 * ENTRY_BYTES);
+		ck_assert_int_eq(is_accepted, draft.size >= draft.buffer_start - DRAFT_BASE + 6 * DRAFT_ENTRY_BYTES);
 		was_accepted = is_accepted;
 	}
 }
@@ -1110,7 +996,7 @@ static void mutate(uint64_t *state)
 		uint64_t how = next_random(state) % 4;
 
 		if (how == 0)
-			put_at(word * 4, values[next_random(state) % PX_ARRAY_SIZE(values)], 4);
+			draft_put_at(word * 4, values[next_random(state) % PX_ARRAY_SIZE(values)], 4);
 		else if (how == 1)
 			draft.bytes[word * 4 + next_random(state) % 4] =
 				(unsigned char)next_random(state);
@@ -1118,7 +1004,7 @@ static void mutate(uint64_t *state)
 			draft.bytes[word * 4 + next_random(state) % 4] ^=
 				(unsigned char)(1 << next_random(state) % 8);
 		else
-			put_at(word * 4, (uint32_t)(BASE + next_random(state) % 1024), 4);
+			draft_put_at(word * 4, (uint32_t)(DRAFT_BASE + next_random(state) % 1024), 4);
 	}
 	if (next_random(state) % 4 == 0)
 		draft.size = next_random(state) % (draft.size + 1);
@@ -1264,13 +1150,8 @@ END_TEST
 
 START_TEST(next_file_that_is_cut_meanwhile_is_an_end)
 {
-	size_t sizes[] = {0,
-			  10,
-			  48,
-			  100,
-			  500,
-			  48 + 48 + 4000 * ENTRY_BYTES + 7,
-			  48 + 48 + 5000 * ENTRY_BYTES};
+	size_t sizes[] = {
+		0, 10, 48, 100, 500, 48 + 48 + 4000 * DRAFT_ENTRY_BYTES + 7, 48 + 48 + 5000 * DRAFT_ENTRY_BYTES};
 	struct px_report report;
 	uint32_t info[4];
 
@@ -1279,13 +1160,13 @@ START_TEST(next_file_that_is_cut_meanwhile_is_an_end)
 		uint32_t n = 0;
 		int fd;
 
-		begin_draft(false, NAME_SIZE);
-		add_object(1, THREAD, "thread");
-		begin_events();
+		draft_begin(false, DRAFT_NAME_SIZE);
+		draft_add_object(1, THREAD, "thread");
+		draft_begin_events();
 		for (uint32_t i = 0; i < 10000; i++)
-			add_event(THREAD, 4096, i);
-		draft.current += 3000 * ENTRY_BYTES;
-		end_draft();
+			draft_add_event(THREAD, 4096, i);
+		draft.current += 3000 * DRAFT_ENTRY_BYTES;
+		draft_end();
 		fd = make_file(draft.bytes, draft.size);
 		ok(px_archive_txtb_open(fd, false, &archive));
 		if (k % 2) /* it is surveyed before */
@@ -1401,7 +1282,7 @@ static void text_is_read(void)
 {
 	const char *difference;
 
-	ck_assert_str_eq(txtb_verdict_name(check_bytes(draft.bytes, draft.size)), "accepted");
+	ck_assert_str_eq(txtb_verdict_name(draft_check(draft.bytes, draft.size, &trace)), "accepted");
 	ck_assert_int_eq(open_bytes(text, text_size), 0);
 	ck_assert(archive->info.was_text);
 	difference = compare_contents();
@@ -1430,13 +1311,13 @@ END_TEST
 
 START_TEST(text_of_many_chunks_is_read_like_the_file)
 {
-	begin_draft(_i == 1, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	begin_events();
+	draft_begin(_i == 1, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 9000; i++)
-		add_event(THREAD, i, i);
-	draft.current += 5000 * ENTRY_BYTES;
-	end_draft();
+		draft_add_event(THREAD, i, i);
+	draft.current += 5000 * DRAFT_ENTRY_BYTES;
+	draft_end();
 	write_intel("\r\n");
 	text_is_read();
 	write_motorola(2, "\n");
@@ -1755,12 +1636,12 @@ START_TEST(type_name_of_every_native_id_is_its_constant)
 {
 	char name[PX_NAME_MAX + 1];
 
-	begin_draft(false, NAME_SIZE);
-	add_object(1, THREAD, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, THREAD, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < PX_ARRAY_SIZE(natives); i++)
-		add_event(THREAD, natives[i].id, i);
-	end_draft();
+		draft_add_event(THREAD, natives[i].id, i);
+	draft_end();
 	accepted();
 	for (size_t i = 0; i < PX_ARRAY_SIZE(natives); i++) {
 		snprintf(name, sizeof(name), "%.*s", PX_NAME_MAX, natives[i].name);
@@ -1799,7 +1680,7 @@ START_TEST(described_trace_is_read_as_the_checker_says)
 {
 	char name[PX_NAME_MAX + 1];
 
-	begin_draft(false, 0);
+	draft_begin(false, 0);
 	draft.size = px_test_make_trace(described[_i].name, draft.bytes, sizeof(draft.bytes));
 	accepted();
 	ck_assert_uint_eq(archive->info.nr_entries, described[_i].nr_events);

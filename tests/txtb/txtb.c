@@ -10,105 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/txtb_checker.h"
+#include "support/txtb_draft.h"
 #include "txtb/txtb.h"
 
-/* Images made by hand. */
-
-#define BASE 0x00010000u
-#define NAME_SIZE 32
-
-/* A header as it will be written, then bytes, in either order. */
-struct draft {
-	bool big_endian;
-	uint32_t time_mask, registry_start, registry_end, buffer_start, buffer_end, current;
-	uint32_t name_size;
-	size_t size;
-	unsigned char bytes[8192];
-};
-
-static struct draft draft;
 static struct txtb_trace trace;
-
-static void put_at(size_t at, uint32_t value, unsigned int nr_bytes)
-{
-	ck_assert_uint_le(at + nr_bytes, sizeof(draft.bytes));
-	for (unsigned int i = 0; i < nr_bytes; i++)
-		draft.bytes[at + i] =
-			(unsigned char)(value >> 8 * (draft.big_endian ? nr_bytes - 1 - i : i));
-}
-
-static void put(uint32_t value, unsigned int nr_bytes)
-{
-	put_at(draft.size, value, nr_bytes);
-	draft.size += nr_bytes;
-}
-
-static void begin_draft(bool big_endian, uint32_t name_size)
-{
-	memset(&draft, 0, sizeof(draft));
-	draft.big_endian = big_endian;
-	draft.time_mask = UINT32_MAX;
-	draft.name_size = name_size;
-	draft.registry_start = draft.registry_end = BASE + 48;
-	draft.size = 48;
-}
-
-static void add_object(uint32_t type, uint32_t handle, const char *name)
-{
-	put(0, 1);
-	put(type, 1);
-	put(0, 2);
-	put(handle, 4);
-	put(0, 4);
-	put(0, 4);
-	for (uint32_t i = 0; i < draft.name_size; i++)
-		put(i < strlen(name) ? (unsigned char)name[i] : 0, 1);
-	draft.registry_end += 16 + draft.name_size;
-}
-
-static void begin_events(void)
-{
-	draft.buffer_start = draft.buffer_end = draft.current = draft.registry_end;
-}
-
-static void add_event(uint32_t context, uint32_t id, uint32_t stamp)
-{
-	put(context, 4);
-	put(0x80000000u | 7 << 16 | 5, 4);
-	put(id, 4);
-	put(stamp, 4);
-	for (uint32_t i = 1; i <= 4; i++)
-		put(id * 16 + i, 4);
-	draft.buffer_end += 32;
-}
-
-static void end_draft(void)
-{
-	put_at(0, 0x54585442, 4);
-	put_at(4, draft.time_mask, 4);
-	put_at(8, BASE, 4);
-	put_at(12, draft.registry_start, 4);
-	put_at(16, 0, 2);
-	put_at(18, draft.name_size, 2);
-	put_at(20, draft.registry_end, 4);
-	put_at(24, draft.buffer_start, 4);
-	put_at(28, draft.buffer_end, 4);
-	put_at(32, draft.current, 4);
-	put_at(36, 0xAAAAAAAA, 4);
-	put_at(40, 0xBBBBBBBB, 4);
-	put_at(44, 0xCCCCCCCC, 4);
-}
 
 /* One thread, and events at these stamps. */
 static void draft_stamps(const uint32_t *stamps, size_t nr_stamps)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, 100, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
 	for (size_t i = 0; i < nr_stamps; i++)
-		add_event(100, 4096 + (uint32_t)i, stamps[i]);
-	end_draft();
+		draft_add_event(100, 4096 + (uint32_t)i, stamps[i]);
+	draft_end();
 }
 
 static void draft_simple(void)
@@ -116,24 +31,9 @@ static void draft_simple(void)
 	draft_stamps((const uint32_t[]){1000, 1010, 1030, 1060}, 4);
 }
 
-/* From a copy that ends where the image ends, so that a sanitizer sees a step beyond it. */
-static enum txtb_verdict check_bytes(const void *bytes, size_t size)
-{
-	void *copy = malloc(size ? size : 1);
-	enum txtb_verdict verdict;
-
-	ck_assert_ptr_nonnull(copy);
-	if (size > 0)
-		memcpy(copy, bytes, size);
-	txtb_free(&trace);
-	verdict = txtb_check(copy, size, &trace);
-	free(copy);
-	return verdict;
-}
-
 static enum txtb_verdict check_draft(void)
 {
-	return check_bytes(draft.bytes, draft.size);
+	return draft_check(draft.bytes, draft.size, &trace);
 }
 
 #define accepted(check) ck_assert_str_eq(txtb_verdict_name(check), txtb_verdict_name(TXTB_ACCEPTED))
@@ -143,14 +43,14 @@ static enum txtb_verdict check_draft(void)
 
 START_TEST(checker_either_byte_order_reads_the_same)
 {
-	begin_draft(_i == 1, NAME_SIZE);
-	add_object(1, 0x01000002, "thread");
-	add_object(4, 0x04000001, "queue");
-	begin_events();
-	add_event(0x01000002, 0x02001234, 10);
-	add_event(0x01000002, 60, 20);
-	add_event(0x01000002, 61, 40);
-	end_draft();
+	draft_begin(_i == 1, DRAFT_NAME_SIZE);
+	draft_add_object(1, 0x01000002, "thread");
+	draft_add_object(4, 0x04000001, "queue");
+	draft_begin_events();
+	draft_add_event(0x01000002, 0x02001234, 10);
+	draft_add_event(0x01000002, 60, 20);
+	draft_add_event(0x01000002, 61, 40);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_int_eq(trace.big_endian, _i == 1);
 	ck_assert_uint_eq(trace.warnings, 0);
@@ -165,8 +65,8 @@ START_TEST(checker_either_byte_order_reads_the_same)
 	ck_assert_uint_eq(trace.events[0].raw_id, 0x02001234);
 	ck_assert_uint_eq(trace.events[0].priority, 5);
 	ck_assert_uint_eq(trace.events[0].threshold, 7);
-	ck_assert_uint_eq(trace.events[1].info[0], 60 * 16 + 1);
-	ck_assert_uint_eq(trace.events[1].info[3], 60 * 16 + 4);
+	ck_assert_uint_eq(trace.events[1].info[0], 60 * 16 + 20 * 256 + 1);
+	ck_assert_uint_eq(trace.events[1].info[3], 60 * 16 + 20 * 256 + 4);
 	ck_assert_uint_eq(trace.events[2].ticks, 30);
 	ck_assert_uint_eq(trace.nr_bytes, draft.size);
 }
@@ -178,12 +78,12 @@ START_TEST(checker_any_name_size_below_64_is_read)
 
 	memset(name, 'n', sizeof(name));
 	name[_i] = '\0';
-	begin_draft(false, (uint32_t)_i);
-	add_object(1, 100, name);
-	begin_events();
+	draft_begin(false, (uint32_t)_i);
+	draft_add_object(1, 100, name);
+	draft_begin_events();
 	for (uint32_t i = 0; i < 3; i++)
-		add_event(100, 4096, i);
-	end_draft();
+		draft_add_event(100, 4096, i);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_str_eq(trace.objects[0].name, name);
 	ck_assert_uint_eq(trace.nr_events, 3);
@@ -210,7 +110,7 @@ START_TEST(checker_name_warnings_tell_what_is_lost)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		draft_simple();
-		memset(draft.bytes + 48 + 16, 0, NAME_SIZE);
+		memset(draft.bytes + 48 + 16, 0, DRAFT_NAME_SIZE);
 		memcpy(draft.bytes + 48 + 16, cases[i].name, strlen(cases[i].name));
 		accepted(check_draft());
 		ck_assert_msg(trace.warnings == cases[i].warnings, "case %zu: %#x", i,
@@ -221,13 +121,13 @@ END_TEST
 
 START_TEST(checker_registry_slot_unused_is_skipped_and_available_is_not_looked_at)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(0, 100, "unused");
-	add_object(1, 100, "thread");
-	begin_events();
-	add_event(100, 4096, 1);
-	end_draft();
-	draft.bytes[48 + 16 + NAME_SIZE] = 1; /* available */
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(0, 100, "unused");
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
+	draft_add_event(100, 4096, 1);
+	draft_end();
+	draft.bytes[48 + 16 + DRAFT_NAME_SIZE] = 1; /* available */
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_registry_slots, 2);
 	ck_assert_uint_eq(trace.nr_registered, 1);
@@ -248,13 +148,13 @@ END_TEST
 
 START_TEST(checker_interrupt_and_initialize_contexts_are_no_threads)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, 100, "thread");
-	begin_events();
-	add_event(TXTB_INITIALIZE, 100, 1);
-	add_event(TXTB_INTERRUPT, 3, 2);
-	add_event(100, 4096, 3);
-	end_draft();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
+	draft_add_event(TXTB_INITIALIZE, 100, 1);
+	draft_add_event(TXTB_INTERRUPT, 3, 2);
+	draft_add_event(100, 4096, 3);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_objects, 1);
 	ck_assert_uint_eq(trace.events[0].object, TXTB_NO_THREAD);
@@ -271,7 +171,7 @@ START_TEST(checker_no_room_for_id_is_refused)
 {
 	draft_simple();
 	for (size_t size = 0; size < 4; size++)
-		refused(check_bytes(draft.bytes, size), TXTB_NO_ID);
+		refused(draft_check(draft.bytes, size, &trace), TXTB_NO_ID);
 }
 END_TEST
 
@@ -294,7 +194,7 @@ START_TEST(checker_name_size_64_and_more_is_refused)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		draft_simple();
 		draft.name_size = sizes[i];
-		end_draft();
+		draft_end();
 		refused(check_draft(), TXTB_BAD_HEADER);
 	}
 }
@@ -304,10 +204,10 @@ START_TEST(checker_registry_of_no_length_is_refused)
 {
 	draft_simple();
 	draft.registry_end = draft.registry_start;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_BAD_REGISTRY);
 	draft.registry_end = draft.registry_start - 1;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_BAD_REGISTRY);
 }
 END_TEST
@@ -316,16 +216,16 @@ START_TEST(checker_buffer_of_no_or_monstrous_length_is_refused)
 {
 	draft_simple();
 	draft.buffer_end = draft.buffer_start;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start - 32;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start + 0x08000000;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_BAD_BUFFER);
 	draft.buffer_end = draft.buffer_start + 0x07FFFFFF;
-	end_draft();
+	draft_end();
 	refused(check_draft(), TXTB_CUT_BUFFER);
 }
 END_TEST
@@ -333,13 +233,13 @@ END_TEST
 /* What the file's end says depends on where it is; every byte of a small file is tried. */
 START_TEST(checker_file_cut_anywhere_is_refused_for_its_place)
 {
-	size_t entries = 48 + 16 + NAME_SIZE;
+	size_t entries = 48 + 16 + DRAFT_NAME_SIZE;
 
 	draft_simple();
 	for (size_t size = 4; size < draft.size; size++)
-		refused(check_bytes(draft.bytes, size), size < 48      ? TXTB_BAD_HEADER :
-							size < entries ? TXTB_CUT_REGISTRY :
-									 TXTB_CUT_BUFFER);
+		refused(draft_check(draft.bytes, size, &trace), size < 48      ? TXTB_BAD_HEADER :
+								size < entries ? TXTB_CUT_REGISTRY :
+										 TXTB_CUT_BUFFER);
 	accepted(check_draft());
 }
 END_TEST
@@ -347,23 +247,23 @@ END_TEST
 START_TEST(checker_file_may_end_behind_one_unused_slot)
 {
 	draft_simple();
-	add_event(0, 0, 0);
+	draft_add_event(0, 0, 0);
 	draft.buffer_end += 320; /* slots that the file does not have */
-	end_draft();
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_events, 4);
 	ck_assert_uint_eq(trace.nr_event_slots, 15);
-	refused(check_bytes(draft.bytes, draft.size - 1), TXTB_CUT_BUFFER);
+	refused(draft_check(draft.bytes, draft.size - 1, &trace), TXTB_CUT_BUFFER);
 }
 END_TEST
 
 START_TEST(checker_no_event_is_accepted)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(0, 0, "");
-	begin_events();
-	add_event(0, 0, 0);
-	end_draft();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(0, 0, "");
+	draft_begin_events();
+	draft_add_event(0, 0, 0);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_events, 0);
 	ck_assert_uint_eq(trace.nr_objects, 0);
@@ -380,7 +280,7 @@ START_TEST(checker_registry_with_slack_shifts_the_events)
 	memmove(draft.bytes + 96 + 8, draft.bytes + 96, draft.size - 96);
 	memset(draft.bytes + 96, 0, 8);
 	draft.size += 8;
-	end_draft();
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_events, 0); /* the first looks unused */
 	ck_assert_uint_eq(trace.warnings, TXTB_SLACK_IN_REGISTRY);
@@ -400,7 +300,7 @@ START_TEST(checker_hostile_bytes_are_never_read_beyond)
 			draft.bytes[next_random(&random) % end] =
 				(unsigned char)next_random(&random);
 		}
-		check_bytes(draft.bytes, next_random(&random) % (draft.size + 1));
+		draft_check(draft.bytes, next_random(&random) % (draft.size + 1), &trace);
 		ck_assert_uint_le(trace.nr_events, draft.size / 32);
 		ck_assert_uint_le(trace.nr_bytes, draft.size);
 	}
@@ -411,13 +311,13 @@ END_TEST
 
 static void draft_ring(uint32_t current, uint32_t hole)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, 100, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 10; i++)
-		add_event(i == hole ? 0 : 100, 4096 + i, 1000 + (i + 10 - current) % 10 * 7);
+		draft_add_event(i == hole ? 0 : 100, 4096 + i, 1000 + (i + 10 - current) % 10 * 7);
 	draft.current = draft.buffer_start + 32 * current;
-	end_draft();
+	draft_end();
 }
 
 static void expect_order(const uint32_t *slots, uint32_t nr_slots)
@@ -450,7 +350,7 @@ START_TEST(checker_current_that_is_no_slot_leaves_the_file_order)
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
 		draft_ring(0, 99);
 		draft.current += distances[i];
-		end_draft();
+		draft_end();
 		accepted(check_draft());
 		expect_order(all, 10);
 	}
@@ -547,7 +447,7 @@ START_TEST(checker_time_is_unwrapped_in_the_voted_direction)
 {
 	draft_stamps(times[_i].stamps, times[_i].nr_stamps);
 	draft.time_mask = times[_i].mask;
-	end_draft();
+	draft_end();
 	accepted(check_draft());
 	ck_assert_msg(trace.events[trace.nr_events - 1].ticks == times[_i].last,
 		      "%s: last event at %llu", times[_i].what,
@@ -576,14 +476,14 @@ START_TEST(checker_first_steps_of_both_parts_have_no_vote)
 	/* In the order of the file: two events behind the oldest, and the oldest two. */
 	draft_stamps((const uint32_t[]){300, 400, 100, 200}, 4);
 	draft.current = draft.buffer_start + 64;
-	end_draft();
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_up + trace.nr_down, 0);
 	ck_assert_uint_eq(trace.warnings, TXTB_TIME_FALLS | TXTB_TIME_STEPS_BACK);
 
 	draft_stamps((const uint32_t[]){400, 500, 100, 200, 300}, 5);
 	draft.current = draft.buffer_start + 64;
-	end_draft();
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_up, 1);
 	ck_assert_uint_eq(trace.nr_down, 0);
@@ -596,12 +496,12 @@ END_TEST
 
 START_TEST(checker_context_without_object_is_one_unnamed_thread)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, 100, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 6; i++)
-		add_event(i % 2 ? 200 : 100, 4096, i);
-	end_draft();
+		draft_add_event(i % 2 ? 200 : 100, 4096, i);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_objects, 2);
 	ck_assert_uint_eq(trace.nr_registered, 1);
@@ -613,13 +513,13 @@ END_TEST
 
 START_TEST(checker_context_that_first_matches_another_object_explodes)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(4, 100, "queue");
-	add_object(1, 100, "thread");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(4, 100, "queue");
+	draft_add_object(1, 100, "thread");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 50; i++)
-		add_event(100, 4096, i);
-	end_draft();
+		draft_add_event(100, 4096, i);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.nr_objects, 52);
 	ck_assert_uint_eq(trace.warnings, TXTB_CONTEXT_NO_THREAD | TXTB_HANDLE_TWICE);
@@ -628,13 +528,13 @@ END_TEST
 
 START_TEST(checker_second_object_of_a_handle_is_never_found)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, 100, "first");
-	add_object(1, 100, "second");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, 100, "first");
+	draft_add_object(1, 100, "second");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 3; i++)
-		add_event(100, 4096, i);
-	end_draft();
+		draft_add_event(100, 4096, i);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_str_eq(txtb_find(&trace, 100)->name, "first");
 	ck_assert_uint_eq(trace.objects[0].nr_events, 3);
@@ -645,13 +545,13 @@ END_TEST
 
 START_TEST(checker_odd_handles_and_equal_names_are_warned_of)
 {
-	begin_draft(false, NAME_SIZE);
-	add_object(1, TXTB_INITIALIZE + 1, "name");
-	add_object(6, 7, "name");
-	begin_events();
+	draft_begin(false, DRAFT_NAME_SIZE);
+	draft_add_object(1, TXTB_INITIALIZE + 1, "name");
+	draft_add_object(6, 7, "name");
+	draft_begin_events();
 	for (uint32_t i = 0; i < 3; i++)
-		add_event(TXTB_INITIALIZE + 1, 4096, i);
-	end_draft();
+		draft_add_event(TXTB_INITIALIZE + 1, 4096, i);
+	draft_end();
 	accepted(check_draft());
 	ck_assert_uint_eq(trace.warnings, TXTB_HANDLE_RESERVED | TXTB_NAME_TWICE);
 }
@@ -666,7 +566,7 @@ START_TEST(checker_described_trace_is_accepted_and_time_rises)
 	static unsigned char bytes[1 << 16];
 	size_t size = px_test_make_trace(described[_i], bytes, sizeof(bytes));
 
-	accepted(check_bytes(bytes, size));
+	accepted(draft_check(bytes, size, &trace));
 	ck_assert_uint_gt(trace.nr_events, 100);
 	ck_assert_uint_gt(trace.nr_registered, 1);
 	ck_assert_uint_ne(trace.nr_up, trace.nr_down); /* one of the timers counts down */
@@ -708,7 +608,7 @@ static void make_image(uint32_t nr_objects, uint32_t nr_entries)
 
 static enum txtb_verdict check_image(uint32_t nr_objects, uint32_t nr_entries)
 {
-	return check_bytes(image.bytes, px_txtb_image_size(nr_objects, nr_entries));
+	return draft_check(image.bytes, px_txtb_image_size(nr_objects, nr_entries), &trace);
 }
 
 START_TEST(header_any_size_is_accepted_and_fits_exactly)
@@ -731,8 +631,7 @@ START_TEST(header_any_size_is_accepted_and_fits_exactly)
 			accepted(check_image(nr_objects, nr_entries));
 			ck_assert_uint_eq(trace.nr_bytes,
 					  px_txtb_image_size(nr_objects, nr_entries));
-			refused(check_bytes(image.bytes,
-					    px_txtb_image_size(nr_objects, nr_entries) - 1),
+			refused(draft_check(image.bytes, px_txtb_image_size(nr_objects, nr_entries) - 1, &trace),
 				TXTB_CUT_BUFFER);
 		}
 	}
