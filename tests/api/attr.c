@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_trace_attr_*(): defaults, what is kept, what is refused.  What a stream makes of its
- * attributes is in tests/api/create.c.
+ * posix_trace_attr_*(): the defaults, and which values the functions accept. tests/api/create.c tests what a stream
+ * does with its attributes.
  */
 #include "support/common.h"
 
@@ -172,7 +172,7 @@ START_TEST(attr_init_null_is_einval)
 }
 END_TEST
 
-/* INIT-5: no memory is taken, so nothing can be short. */
+/* INIT-5: the functions allocate no memory, so they cannot run out of it. */
 START_TEST(attr_init_many_objects_never_fails)
 {
 	for (unsigned int i = 0; i < 100000; i++) {
@@ -184,7 +184,7 @@ START_TEST(attr_init_many_objects_never_fails)
 }
 END_TEST
 
-/* INIT-8: unset and LOOP look alike and are not. */
+/* INIT-8: an unset policy behaves like LOOP, but has another value. */
 START_TEST(attr_init_stream_policy_is_stored_as_unset)
 {
 	struct px_attr inner;
@@ -197,7 +197,7 @@ START_TEST(attr_init_stream_policy_is_stored_as_unset)
 }
 END_TEST
 
-/* Attributes of logs, as initialised. */
+/* The attributes of logs after initialisation. */
 START_TEST(attr_init_log_attributes_have_defaults)
 {
 	struct px_attr inner;
@@ -209,7 +209,7 @@ START_TEST(attr_init_log_attributes_have_defaults)
 }
 END_TEST
 
-/* Every function refuses the object, and leaves its output alone (GEN-11). */
+/* Each function refuses the invalid object, and leaves its output unchanged (GEN-11). */
 static void expect_refused(trace_attr_t *bad)
 {
 	struct timespec time = {UNTOUCHED, UNTOUCHED};
@@ -297,7 +297,7 @@ START_TEST(attr_any_function_null_argument_is_einval)
 }
 END_TEST
 
-/* Lengths of a trace name, and what is left of it. */
+/* Lengths of trace names; the stored name is cut to the maximum. */
 static const struct {
 	size_t given, kept;
 } lengths[] = {
@@ -352,7 +352,7 @@ START_TEST(attr_setname_shorter_name_replaces_longer)
 }
 END_TEST
 
-/* GETNAME-3 GENVER-2: also for an object whose memory was scribbled over behind its magic word. */
+/* GETNAME-3 GENVER-2: this also holds for an object whose memory was overwritten after its magic word. */
 START_TEST(attr_getname_text_without_null_is_cut)
 {
 	char got[TRACE_NAME_MAX + 1];
@@ -396,7 +396,9 @@ START_TEST(attr_setinherited_other_value_is_einval)
 }
 END_TEST
 
-/* GETSFP-1 SETSFP-1 SETSFP-4: FLUSH too; without a log it is create that refuses it. */
+/*
+ * GETSFP-1 SETSFP-1 SETSFP-4: setstreamfullpolicy() accepts FLUSH, too; posix_trace_create() refuses it without a log.
+ */
 START_TEST(attr_setstreamfullpolicy_three_policies_are_kept)
 {
 	static const int policies[] = {POSIX_TRACE_FLUSH, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP};
@@ -443,7 +445,10 @@ START_TEST(attr_setmaxdatasize_too_large_is_einval)
 }
 END_TEST
 
-/* GETSS-1 SETSS-2 ATTR-3 AMB-26: too small and too large are both for create to find out. */
+/*
+ * GETSS-1 SETSS-2 ATTR-3 AMB-26: the setter accepts values that are too small or too large; posix_trace_create() checks
+ * them.
+ */
 START_TEST(attr_setstreamsize_value_is_kept_as_it_is)
 {
 	static const size_t sizes[] = {0, 1, 4095, 8192, 1 << 30, SIZE_MAX - 1, SIZE_MAX};
@@ -461,13 +466,13 @@ START_TEST(attr_getmaxsystemeventsize_covers_a_filter_event)
 	size_t size = get_size(posix_trace_attr_getmaxsystemeventsize);
 
 	ck_assert_uint_gt(size, 2 * sizeof(trace_event_set_t));
-	/* The largest system event costs what a user event with as much data would. */
+	/* The largest system event takes as much room as a user event with the same amount of data. */
 	ok(posix_trace_attr_setmaxdatasize(&attr, 2 * sizeof(trace_event_set_t)));
 	ck_assert_uint_eq(size, user_event_size(2 * sizeof(trace_event_set_t)));
 }
 END_TEST
 
-/* MAXSYS-2 SYSEV-5: max-data-size is for user data only. */
+/* MAXSYS-2 SYSEV-5: max-data-size limits only user data. */
 START_TEST(attr_getmaxsystemeventsize_does_not_depend_on_max_data_size)
 {
 	size_t size = get_size(posix_trace_attr_getmaxsystemeventsize);
@@ -512,7 +517,7 @@ START_TEST(attr_getmaxusereventsize_beyond_max_data_size_stays)
 }
 END_TEST
 
-/* ATTR-3: a setter changes its own attribute and no other. */
+/* ATTR-3: a setter changes only its own attribute. */
 START_TEST(attr_any_setter_leaves_other_attributes_alone)
 {
 	struct timespec resolution, time;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_clear(): a stream as it was when it was new, but for what stays. */
+/* posix_trace_clear(): the stream is as after its creation, except for what the standard keeps. */
 #include "support/common.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 static trace_id_t stream;
 static trace_event_id_t type;
 
-/* In the place of the one before. */
+/* Create a stream in the place of the previous one. */
 static void use_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
@@ -62,7 +62,7 @@ static void trace_many(uint32_t n)
 		px_test_trace(type, i);
 }
 
-/* Record until the bounded stream stops by itself; how many events it took. */
+/* Record until the bounded stream stops automatically.  Return the number of events. */
 static uint32_t fill(void)
 {
 	uint32_t n = 0;
@@ -117,7 +117,7 @@ START_TEST(clear_new_or_empty_stream_changes_nothing)
 }
 END_TEST
 
-/* CLEAR-3 CLEAR-5 CLEAR-1: an overrun that no call has reported, and its OVERFLOW and RESUME */
+/* CLEAR-3 CLEAR-5 CLEAR-1: an overrun that no call has reported yet, with its OVERFLOW and RESUME */
 START_TEST(clear_overrun_looping_stream_is_as_new)
 {
 	trace_many(500);
@@ -131,7 +131,7 @@ START_TEST(clear_overrun_looping_stream_is_as_new)
 }
 END_TEST
 
-/* CLEAR-1: what is to be reported next, and stands in no ring. */
+/* CLEAR-1: a synthesized event that the next read would report, but that is in no ring. */
 START_TEST(clear_between_overflow_and_resume_forgets_both_and_the_event)
 {
 	trace_many(500);
@@ -145,7 +145,7 @@ START_TEST(clear_between_overflow_and_resume_forgets_both_and_the_event)
 }
 END_TEST
 
-/* CLEAR-1: events were lost, and there is none yet that OVERFLOW and RESUME could stand before. */
+/* CLEAR-1: events were lost, but there is no event yet before which OVERFLOW and RESUME could be reported. */
 START_TEST(clear_with_a_gap_that_waits_for_its_event_forgets_the_gap)
 {
 	struct px_test_event event;
@@ -163,7 +163,7 @@ START_TEST(clear_with_a_gap_that_waits_for_its_event_forgets_the_gap)
 	if (_i)
 		ok(posix_trace_clear(stream));
 	px_test_trace(type, 7);
-	if (!_i) { /* this is what there is to forget */
+	if (!_i) { /* clear discards all of this */
 		expect_type(POSIX_TRACE_OVERFLOW);
 		expect_type(POSIX_TRACE_RESUME);
 	}
@@ -184,17 +184,17 @@ START_TEST(clear_full_stream_is_suspended_empty_and_disarmed)
 	ok(posix_trace_clear(stream));
 	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
 	expect_loss(0, 0);
-	expect_type(0); /* nor a STOP; and it does not start by itself */
+	expect_type(0); /* clear records no STOP, and does not start the stream */
 	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
 	px_test_trace(type, 2);
 	expect_status(POSIX_TRACE_SUSPENDED, POSIX_TRACE_NOT_FULL, POSIX_TRACE_NO_OVERRUN);
 	ok(posix_trace_start(stream));
 	expect_type(POSIX_TRACE_START);
-	ck_assert_uint_ge(fill() + 20, n); /* all space is there again */
+	ck_assert_uint_ge(fill() + 20, n); /* all slots are free again */
 }
 END_TEST
 
-/* CLEAR-1 CLEAR-2: the automatic STOP was reported, or the restart is done, or only begun. */
+/* CLEAR-1 CLEAR-2: cases: the automatic STOP was reported; the restart is done; the restart has only begun. */
 START_TEST(clear_half_read_full_stream_leaves_no_traces)
 {
 	struct px_test_event event;
@@ -219,7 +219,7 @@ START_TEST(clear_half_read_full_stream_leaves_no_traces)
 }
 END_TEST
 
-/* CLEAR-3 SETSS-1 ATTR-4: all space is free again, every time. */
+/* CLEAR-3 SETSS-1 ATTR-4: each clear frees all slots. */
 START_TEST(clear_gives_all_space_back)
 {
 	size_t size, event_size;
@@ -243,7 +243,7 @@ START_TEST(clear_gives_all_space_back)
 }
 END_TEST
 
-/* CLEAR-5 FILT-3 GETFILT-1 CLEAR-9: AMB-2; and no FILTER event says so */
+/* CLEAR-5 FILT-3 GETFILT-1 CLEAR-9: AMB-2; and no FILTER event reports it */
 START_TEST(clear_empties_the_filter)
 {
 	trace_event_set_t set, got;
@@ -313,7 +313,7 @@ static void *read_one(void *unused)
 	return unused;
 }
 
-/* CLEAR-9 GETNEXT-2: the reader gets the first event behind the clear. */
+/* CLEAR-9 GETNEXT-2: the reader gets the first event after the clear. */
 START_TEST(clear_leaves_a_sleeping_reader_asleep)
 {
 	ok(posix_trace_clear(stream));
@@ -390,14 +390,14 @@ START_TEST(clear_with_cancellation_pending_is_done_in_full)
 }
 END_TEST
 
-/* Events in the middle. */
+/* Events whose sequence is cleared in the middle. */
 
 static void trace_inside(void)
 {
 	px_test_trace(type, 42);
 }
 
-/* CLEAR-6: an event during the call is recorded, or not; nothing else changes by it. */
+/* CLEAR-6: an event that is recorded during the call is in the stream or is not; the call has no other effect on it. */
 START_TEST(clear_event_in_the_middle_is_recorded_whole_or_not)
 {
 	struct px_test_event event;
@@ -422,7 +422,7 @@ static void fill_inside(void)
 	trace_many(1000);
 }
 
-/* CLEAR-6 CLEAR-2 COMB-1: a stream that fills up during the call is not running and full. */
+/* CLEAR-6 CLEAR-2 COMB-1: if a stream fills up during the call, its status is never "running" and "full" together. */
 START_TEST(clear_stream_that_fills_in_the_middle_keeps_its_rules)
 {
 	struct px_test_event event;
@@ -451,7 +451,7 @@ static const char *const points[] = {
 };
 #define NR_POINTS PX_ARRAY_SIZE(points)
 
-/* CLEAR-6 CLEAR-1: one writer at each step of its event. */
+/* CLEAR-6 CLEAR-1: a writer is stopped at each step of its event. */
 START_TEST(clear_with_writers_at_all_steps_leaves_their_events_at_most_once)
 {
 	static struct px_test_writer writers[NR_POINTS];
@@ -486,8 +486,8 @@ START_TEST(clear_with_writers_at_all_steps_leaves_their_events_at_most_once)
 	}
 	ck_assert_uint_ne(seen & 1u << 30, 0);
 	/*
-	 * A thread that was not through yet begins again, and its event is recorded.  Earlier events are not there any
-	 * more.
+	 * A writer that had not committed its event repeats it, so the event is in the stream.  Earlier events are
+	 * gone.
 	 */
 	ck_assert_uint_eq(seen & 0x1f, held & 0x1f);
 	ck_assert_uint_eq(seen & 0x80, 0);
@@ -505,7 +505,7 @@ static void *write_until_finished(void *argument)
 	return NULL;
 }
 
-/* CLEAR-1 CLEAR-6 GEN-3: what is read later was written later, in order, and whole. */
+/* CLEAR-1 CLEAR-6 GEN-3: the reader returns only events recorded after the clear, complete and in order. */
 START_TEST(clear_while_threads_write_nothing_comes_back)
 {
 	pthread_t thread[WRITERS];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_create(), posix_trace_shutdown(), posix_trace_get_attr(); how much a stream holds;
- * what remains. */
+/*
+ * posix_trace_create(), posix_trace_shutdown(), posix_trace_get_attr(): how many events a stream holds, and what
+ * remains after it.
+ */
 #include "config.h"
 
 #include "support/common.h"
@@ -32,7 +34,7 @@
 
 static trace_event_id_t type;
 
-/* What lies in the directory of segments. */
+/* Count the files in the directory of segments. */
 
 static const char *segment_directory(void)
 {
@@ -43,7 +45,7 @@ static const char *segment_directory(void)
 	return asked && *asked ? asked : path;
 }
 
-/* Files whose names begin so; -1: no directory. */
+/* Count the files whose names begin with this prefix; return -1 if there is no directory. */
 static int count_files(const char *path, const char *prefix)
 {
 	DIR *directory = opendir(path);
@@ -80,12 +82,14 @@ static trace_id_t create_running(void)
 static void setup(void)
 {
 	ok(posix_trace_eventid_open("created", &type));
-	/* Creating also takes away what a test that failed has left. */
+	/* posix_trace_create() also removes the files that a failed test has left. */
 	ok(posix_trace_shutdown(create_one_ring()));
 }
 
-/* True if the stream records and reports.  No assertions: also for the end of a process, and
- * helpers. */
+/*
+ * Return true if the stream records and reports events.  It makes no Check assertions, so that helpers and exit
+ * handlers may call it.
+ */
 static bool is_alive(trace_id_t stream, uint32_t number)
 {
 	struct posix_trace_event_info info;
@@ -104,8 +108,10 @@ static bool is_alive(trace_id_t stream, uint32_t number)
 	}
 }
 
-/* The exit code of a child, or 128 and the signal that ended it.  No assertions: children come
- * here. */
+/*
+ * Return the exit code of a child, or 128 plus the number of the signal that ended it.  It makes no Check assertions,
+ * because children call it.
+ */
 static int exit_code_of(pid_t child)
 {
 	int status;
@@ -157,7 +163,7 @@ START_TEST(create_new_stream_is_suspended_unfiltered_and_empty)
 	ok(posix_trace_get_filter(stream, &filter));
 	ok(posix_trace_eventset_empty(&none));
 	ck_assert_mem_eq(&filter, &none, sizeof(none));
-	px_test_trace(type, 1); /* not started: not recorded */
+	px_test_trace(type, 1); /* the stream does not run, so it does not record this */
 	px_test_expect(stream, 0, &event);
 }
 END_TEST
@@ -236,7 +242,7 @@ START_TEST(create_again_and_again_streams_are_independent)
 }
 END_TEST
 
-/* Attributes that no stream can have. */
+/* Attributes with which no stream can be created. */
 
 static void make_flush(trace_attr_t *attr)
 {
@@ -298,7 +304,7 @@ START_TEST(create_bad_argument_is_refused_and_leaves_nothing)
 	ck_assert_uint_eq(stream, 12345);
 	ck_assert_int_eq(count_segments(), segments);
 	stream = create_one_ring();
-	/* The next place of the table: the failed call has used none. */
+	/* Return the next place of the table: the failed call has used no place. */
 	ck_assert_uint_eq(stream & 0xff, (before & 0xff) + 1);
 }
 END_TEST
@@ -353,7 +359,7 @@ START_TEST(create_and_shutdown_with_cancellation_pending_are_done_in_full)
 }
 END_TEST
 
-/* Leave this many descriptors to be had. */
+/* Leave only this many free descriptors. */
 static void leave_descriptors(int count)
 {
 	struct rlimit limit;
@@ -362,7 +368,7 @@ static void leave_descriptors(int count)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	/* The lowest that is free; what is open beyond it stays, and is in no one's way. */
+	/* Lower the limit to the lowest free descriptor.  Open descriptors above it stay open. */
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
@@ -370,7 +376,7 @@ static void leave_descriptors(int count)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* CREATE-18 FD-4 EXIT-5: a process that cannot read /proc takes no process for dead. */
+/* CREATE-18 FD-4 EXIT-5: if a process cannot read /proc, it regards no process as dead. */
 START_TEST(create_without_descriptors_fails_and_other_streams_go_on)
 {
 	trace_id_t first = create_running(), second = 12345;
@@ -399,7 +405,9 @@ static int count_lines_of_maps(void)
 	return count;
 }
 
-/* SHUT-3 CREATE-8: all resources; the address range alone is not used again, and lies in one piece.
+/*
+ * SHUT-3 CREATE-8: the library releases all resources, except the reserved address range, which is one contiguous
+ * block.
  */
 START_TEST(create_and_shutdown_a_thousand_times_leaks_nothing)
 {
@@ -417,7 +425,7 @@ START_TEST(create_and_shutdown_a_thousand_times_leaks_nothing)
 	}
 	ck_assert_int_eq(count_files(segment_directory(), ""), files);
 	ck_assert_int_eq(count_files("/proc/self/fd", ""), descriptors);
-	ck_assert_int_le(count_lines_of_maps(), mappings + 40); /* the C library has arenas */
+	ck_assert_int_le(count_lines_of_maps(), mappings + 40); /* the C library allocates its arenas */
 }
 END_TEST
 
@@ -451,7 +459,7 @@ START_TEST(create_65th_stream_is_refused_until_one_is_shut_down)
 }
 END_TEST
 
-/* A child that has created so many streams, and waits for whatever comes. */
+/* Make a child that creates this many streams and then waits. */
 static pid_t fork_controller(int count)
 {
 	int ready[2];
@@ -496,7 +504,7 @@ START_TEST(create_limit_counts_other_processes)
 }
 END_TEST
 
-/* EXIT-5 EXIT-1 MODEL-6; a killed controller is dead even if its parent has not waited for it */
+/* EXIT-5 EXIT-1 MODEL-6; a killed controller counts as dead even if its parent has not yet waited for it */
 START_TEST(create_takes_slots_and_segments_of_killed_controllers)
 {
 	pid_t child = fork_controller(TRACE_SYS_MAX);
@@ -518,8 +526,7 @@ START_TEST(create_takes_slots_and_segments_of_killed_controllers)
 }
 END_TEST
 
-/* MODEL-6 EXEC-4: a controller that has become another program is none any more, with the library
- * or without. */
+/* MODEL-6 EXEC-4: after exec, a process is no controller any more, whether the new program uses the library or not. */
 START_TEST(create_takes_slots_of_controllers_that_became_another_program)
 {
 	static char *const sleeping[] = {(char *)"sleep", (char *)"60", NULL};
@@ -538,7 +545,7 @@ START_TEST(create_takes_slots_of_controllers_that_became_another_program)
 		_exit(1);
 	}
 	close(ready[1]);
-	ck_assert_int_eq(read(ready[0], &byte, 1), 0); /* closed by the exec */
+	ck_assert_int_eq(read(ready[0], &byte, 1), 0); /* exec has closed it */
 	while (_i == 0 && count_segments() > 0)
 		sleep_ms(1);
 	create_all(1);
@@ -554,7 +561,7 @@ START_TEST(create_takes_slots_of_dead_controllers_whose_pids_came_again)
 	pid_t child = fork_controller(TRACE_SYS_MAX);
 	trace_id_t one_more;
 
-	/* As if the controller had been an earlier process with the pid of this one. */
+	/* Change the registry so that the stream belongs to an earlier process with this pid. */
 	for (int i = 0; i < TRACE_SYS_MAX; i++)
 		registry->slot[i].controller.start--;
 	ok(posix_trace_create(0, NULL, &one_more));
@@ -571,7 +578,7 @@ START_TEST(shutdown_running_stream_with_unread_events_frees_everything)
 	int segments = count_segments();
 	trace_id_t stream = create_running();
 
-	for (uint32_t i = 0; i < 5000; i++) /* of which the first are overwritten */
+	for (uint32_t i = 0; i < 5000; i++) /* the stream overwrites the oldest of them */
 		px_test_trace(type, i);
 	ck_assert_int_eq(count_segments(), segments + 1);
 	ok(posix_trace_shutdown(stream));
@@ -582,7 +589,7 @@ START_TEST(shutdown_running_stream_with_unread_events_frees_everything)
 }
 END_TEST
 
-/* KIND-3 SHUT-5: also when its place has been used again, however often */
+/* KIND-3 SHUT-5: this also holds after the place was used again, any number of times */
 START_TEST(shutdown_identifier_is_refused_for_ever)
 {
 	trace_id_t stale = create_one_ring();
@@ -727,7 +734,7 @@ START_TEST(shutdown_while_threads_record_harms_nobody)
 }
 END_TEST
 
-/* Identifiers in a child. */
+/* Stream identifiers in a forked child. */
 
 static int use_identifier(void *argument)
 {
@@ -748,7 +755,7 @@ START_TEST(identifier_in_child_is_refused_and_the_stream_goes_on)
 }
 END_TEST
 
-/* A child that has streams of its own, in the places that its parent uses, and one beyond. */
+/* Make a child that creates streams in the same places as its parent, and one more. */
 static int use_identifiers_beside_own(void *argument)
 {
 	trace_id_t *of_parent = argument;
@@ -774,7 +781,7 @@ START_TEST(identifier_in_child_with_own_streams_is_refused)
 }
 END_TEST
 
-/* The first process of a name space makes one there with this pid. */
+/* The first process of a new pid name space creates a stream in it with this pid. */
 static int fork_with_pid(pid_t pid, trace_id_t stream)
 {
 	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
@@ -788,7 +795,7 @@ static int fork_with_pid(pid_t pid, trace_id_t stream)
 			_exit(SKIPPED);
 		if (use_identifier(&stream))
 			_exit(1);
-		exit(0); /* with what this library does then */
+		exit(0); /* then what this library does */
 	}
 	return exit_code_of(child);
 }
@@ -805,7 +812,7 @@ static int use_identifier_with_creators_pid(void *argument)
 	return exit_code_of(child);
 }
 
-/* KIND-1 FORK-6: a pid is no proof; those of another name space begin at 1 again. */
+/* KIND-1 FORK-6: a pid alone is no proof of identity, because each name space counts from 1. */
 START_TEST(identifier_in_descendant_with_the_pid_of_its_creator_is_refused)
 {
 	trace_id_t stream = create_running();
@@ -855,7 +862,7 @@ START_TEST(get_attr_of_default_stream_has_the_defaults)
 	ok(posix_trace_attr_getstreamsize(&defaults, &asked));
 	ck_assert_uint_ge(size, asked);
 	ok(txtrace_attr_getrings(&attr, &rings));
-	/* One for each CPU, and where these write without locks one for all others. */
+	/* One ring for each CPU; and one shared ring, if CPUs write without locks. */
 	ck_assert_uint_eq(rings,
 			  (unsigned int)sysconf(_SC_NPROCESSORS_CONF) + px_test_has_cpu_rings());
 	ok(posix_trace_attr_destroy(&attr)); /* DESTROY-4 */
@@ -917,7 +924,10 @@ START_TEST(get_attr_has_what_was_set_whatever_became_of_the_object)
 }
 END_TEST
 
-/* GETATTR-5 GETSS-2 SETSS-1 SETMDS-4 ATTR-3: what is reported makes a stream of the same size. */
+/*
+ * GETATTR-5 GETSS-2 SETSS-1 SETMDS-4 ATTR-3: with the reported attributes, posix_trace_create() makes a stream of the
+ * same size.
+ */
 START_TEST(get_attr_sizes_in_use_make_the_same_stream_again)
 {
 	static const struct {
@@ -962,12 +972,12 @@ START_TEST(get_attr_bad_argument_is_refused_and_writes_nothing)
 }
 END_TEST
 
-/* How much a stream holds. */
+/* How many events a stream holds. */
 
 #define EVENTS_MAX 140000
 #define DATA_MAX (1 << 20)
 
-/* The events of one round: their writers and their lengths. */
+/* The events of one round: which thread writes them, and how long they are. */
 static struct {
 	size_t length[EVENTS_MAX];
 	unsigned char writer[EVENTS_MAX];
@@ -996,8 +1006,8 @@ static size_t length_of(enum mix mix, size_t max_data, uint64_t *seed)
 }
 
 /*
- * As many events as add up to the size that the stream guarantees; START is one of them.  Sizes are
- * as the application can know them.
+ * Plan as many events as the guaranteed stream size allows, including START.  Compute their sizes only as an
+ * application can.
  */
 static void make_plan(const trace_attr_t *attr, enum mix mix, int nr_writers, uint64_t *seed)
 {
@@ -1014,7 +1024,7 @@ static void make_plan(const trace_attr_t *attr, enum mix mix, int nr_writers, ui
 		size_t length = length_of(mix, max_data, seed);
 
 		ok(posix_trace_attr_getmaxusereventsize(attr, length, &size));
-		if (size > left) { /* then what still fits */
+		if (size > left) { /* then the events that still fit */
 			length = 0;
 			ok(posix_trace_attr_getmaxusereventsize(attr, length, &size));
 		}
@@ -1065,7 +1075,7 @@ static int writer_of(pthread_t thread)
 	return -1;
 }
 
-/* The next event that this writer has planned from here on. */
+/* Return the next event in the plan that this writer records. */
 static size_t next_planned(size_t from, int writer)
 {
 	while (from < plan.nr && plan.writer[from] != writer)
@@ -1073,7 +1083,7 @@ static size_t next_planned(size_t from, int writer)
 	return from;
 }
 
-/* Every event of the plan, in the order of its writer, whole. */
+/* Expect each event of the plan, complete, and in its writer's order. */
 static void read_plan(trace_id_t stream)
 {
 	static unsigned char data[DATA_MAX];
@@ -1183,14 +1193,17 @@ static void on_signal(int number)
 	set_filter_inside();
 }
 
-/* As a signal handler: without the kernel's signal frame, the interrupted event would count as left (frames.h). */
+/*
+ * Call it as a signal handler would run.  Without the kernel's signal frame, the interrupted event would count as left
+ * (frames.h).
+ */
 static void set_filter_in_a_handler(void)
 {
 	if (signal(SIGUSR1, on_signal) == SIG_ERR || raise(SIGUSR1) != 0)
 		abort();
 }
 
-/* Events as long as can be, with room left for so many calls. */
+/* Record events of maximum length, and leave room for this many calls. */
 static void plan_with_calls(size_t calls)
 {
 	uint64_t seed = test_seed();
@@ -1209,8 +1222,7 @@ static void plan_with_calls(size_t calls)
 	}
 }
 
-/* ATTR-4 ATTR-5 MAXSYS-1: with FILTER events, also where the call is in the middle of a user event.
- */
+/* ATTR-4 ATTR-5 MAXSYS-1: with FILTER events, even if the call interrupts a user event. */
 START_TEST(sizing_guarantee_holds_with_control_calls_among_events)
 {
 	const size_t calls = 5;
@@ -1234,8 +1246,10 @@ START_TEST(sizing_guarantee_holds_with_control_calls_among_events)
 }
 END_TEST
 
-/* The end of the process.  This program runs itself as another one: NAME of what it does, exit
- * code. */
+/*
+ * Tests of the end of the process.  This program executes itself; each name stands for what the new program does and
+ * for its exit code.
+ */
 
 static pid_t run_self(const char *helper, const char *directory)
 {
@@ -1259,7 +1273,7 @@ static void expect_alive_at_the_end(void)
 		_exit(3);
 }
 
-/* Of this program: the library's own must be later. */
+/* A destructor of this program.  Those of the library must run later. */
 __attribute__((destructor)) static void expect_alive_at_destruction(void)
 {
 	if (at_destruction_checks && !is_alive(last_stream, 92))
@@ -1290,11 +1304,11 @@ static int help_exit_in_thread_with_reader_asleep(void)
 	sem_init(&sleeper.started, 0, 0);
 	pthread_create(&sleeper.thread, NULL, wait_for_event, &sleeper);
 	sem_wait(&sleeper.started);
-	sleep_ms(20); /* or it is about to sleep, which must do no harm either */
+	sleep_ms(20); /* or the thread is about to sleep, which must do no harm either */
 	exit(0);
 }
 
-/* Of stdio, which exit() flushes after all destructors: what other threads do now, they do without the library. */
+/* A hook of stdio. exit() flushes streams after all destructors, so other threads now run without the library. */
 static ssize_t write_at_the_end(void *cookie, const char *text, size_t size)
 {
 	(void)cookie;
@@ -1303,7 +1317,7 @@ static ssize_t write_at_the_end(void *cookie, const char *text, size_t size)
 	return (ssize_t)size;
 }
 
-/* No call that waits or tries may end this program, but for its own exit(). */
+/* No waiting or trying call may end this program; only its own exit() does. */
 static void *read_until_exit(void *which)
 {
 	struct posix_trace_event_info info;
@@ -1404,7 +1418,7 @@ START_TEST(exit_leaves_no_segment)
 }
 END_TEST
 
-/* EXIT-1 GETNEXT-11: other threads keep waiting, or find no event, until the process has ended. */
+/* EXIT-1 GETNEXT-11: the other threads go on waiting, or find no event, until the process ends. */
 START_TEST(exit_keeps_its_status_beside_readers)
 {
 	static const char *const helpers[] = {"exit-getnext", "exit-timedgetnext",
@@ -1434,7 +1448,7 @@ static int exit_at_once(void *unused)
 	exit(0);
 }
 
-/* FORK-6 EXIT-1: it is the creator's exit that counts */
+/* FORK-6 EXIT-1: only the exit of the creator ends the stream */
 START_TEST(exit_of_child_leaves_the_stream)
 {
 	trace_id_t stream = create_running();
@@ -1465,7 +1479,7 @@ static void make_directory(void)
 	ck_assert_int_eq(mkdir(directory, 0700), 0);
 }
 
-/* The path of a file in there. */
+/* Return the path of a file in this directory. */
 static const char *in_directory(const char *name)
 {
 	snprintf(inside, sizeof(inside), "%s/%s", directory, name);
@@ -1548,7 +1562,7 @@ static void plant_registry_socket(void)
 	close(fd);
 }
 
-/* A process could map it like a file, but no other process would see what is written there. */
+/* A process could map it like a file, but other processes would not see the written data. */
 static void plant_registry_device(void)
 {
 	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);
@@ -1598,7 +1612,7 @@ static const struct {
 	const char *name;
 	void (*plant)(void);
 	int error;
-	int left; /* files; -1: there is no directory */
+	int left; /* number of files; -1: there is no directory */
 } plants[] = {
 	{"nothing", plant_nothing, 0, 1}, /* the registry */
 	{"symlink for the directory", plant_symlink_to_directory, EACCES, 0},
@@ -1613,9 +1627,9 @@ static const struct {
 	{"socket for the registry", plant_registry_socket, EACCES, 1},
 	{"device for the registry", plant_registry_device, EACCES, 1},
 	{"longer registry", plant_long_registry, EACCES, 1},
-	{"shorter registry", plant_short_registry, 0, 1}, /* as one that is being made */
+	{"shorter registry", plant_short_registry, 0, 1}, /* like a file that is being created */
 	{"registry of another program", plant_registry_of_another_program, EACCES, 1},
-	{"file for the segment", plant_segment_file, 0, 1}, /* taken for one of a crash */
+	{"file for the segment", plant_segment_file, 0, 1}, /* the library regards it as the leftover of a crash */
 	{"symlink for the segment", plant_segment_symlink, 0, 2},
 	{"directory for the segment", plant_segment_directory, EEXIST, 2},
 };
@@ -1630,7 +1644,7 @@ static int help_create(void)
 	return posix_trace_start(stream) || !is_alive(stream, 4) ? 111 : 0;
 }
 
-/* CREATE-18 GEN-9: what is not as it should be is refused, and nothing is put into it. */
+/* CREATE-18 GEN-9: the library refuses a directory with wrong properties, and puts no file into it. */
 START_TEST(create_in_planted_directory_is_refused_or_harms_nothing)
 {
 	struct stat status;
@@ -1650,7 +1664,7 @@ START_TEST(create_in_planted_directory_is_refused_or_harms_nothing)
 }
 END_TEST
 
-/* CREATE-18: a directory that is missing is made, for this user alone. */
+/* CREATE-18: the library creates a missing directory, and gives access only to this user. */
 START_TEST(create_makes_the_directory_private)
 {
 	struct stat status;
@@ -1665,7 +1679,7 @@ START_TEST(create_makes_the_directory_private)
 }
 END_TEST
 
-/* CREATE-12: neither an error of another kind nor a crash. */
+/* CREATE-12: no other error, and no crash. */
 START_TEST(create_in_directory_with_long_name_fails)
 {
 	char name[1000];
@@ -1677,15 +1691,14 @@ START_TEST(create_in_directory_with_long_name_fails)
 }
 END_TEST
 
-/* CREATE-12 CREATE-18: a limit for files is a limit like others, and no reason to kill the
- * application. */
+/* CREATE-12 CREATE-18: RLIMIT_FSIZE is an error like other limits, and must not kill the application. */
 START_TEST(create_with_file_size_limit_fails_and_the_process_lives)
 {
 	struct rlimit limit = {4096, 4096};
 	int result;
 	pid_t child;
 
-	if (_i == 0) /* the registry is there, or has to be made */
+	if (_i == 0) /* the registry exists, or the call must create it */
 		ck_assert_int_eq(exit_code_of(run_self("create", directory)), 0);
 	child = fork();
 	if (child == 0) {
@@ -1698,10 +1711,9 @@ START_TEST(create_with_file_size_limit_fails_and_the_process_lives)
 }
 END_TEST
 
-/* A file system that is full. */
+/* Tests on a full file system. */
 
-/* Run the helper with a file system of this size as its directory.  SKIPPED: there is no right to.
- */
+/* Run the helper with a file system of this size as its directory.  SKIPPED if this process may not mount one. */
 static int run_in_file_system(const char *helper, const char *options)
 {
 	pid_t child = fork();
@@ -1756,7 +1768,7 @@ static int help_fewer_rings(void)
 												 4;
 }
 
-/* Take all space that is left.  Removing the file gives it back. */
+/* Fill the file system.  To free the space, remove the file. */
 static void fill_file_system(const char *path)
 {
 	static const char zeros[4096];
@@ -1791,7 +1803,7 @@ static int help_fail_and_recover(void)
 		if (posix_trace_create(0, NULL, &stream) != ENOMEM)
 			return 1;
 	unlink(path);
-	/* The registry is left, and the names of this process. */
+	/* Only the registry and the name table of this process are left. */
 	if (count_files(segment_directory(), "") - count_files(segment_directory(), "names.") != 1)
 		return 2;
 	return posix_trace_create(0, NULL, &stream) || posix_trace_start(stream) ||
@@ -1835,7 +1847,7 @@ START_TEST(event_in_file_system_filled_after_create_is_recorded)
 }
 END_TEST
 
-/* CREATE-18: failures use no slots up */
+/* CREATE-18: failed calls use no slots */
 START_TEST(create_fails_in_full_file_system_until_there_is_room)
 {
 	expect_in_file_system(__func__, "fail-and-recover", "size=1m,mode=0700", 0);

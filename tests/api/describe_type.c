@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptions of event types: they are where the names are, in streams, in logs, in other processes and after a crash,
- * and a wrong one is refused.
+ * Descriptions of event types: they exist wherever the names exist, in streams, logs and other processes, and after a
+ * crash.  The library refuses a wrong description.
  */
 #include "support/common.h"
 
@@ -51,7 +51,7 @@ START_TEST(describe_type_before_and_after_create_is_in_stream_and_log)
 	has_description(trid, none, "uint32_t id;");
 	has_description(trid, POSIX_TRACE_START, "");
 	ok(posix_trace_close(trid));
-	/* Only that stream has the last one. */
+	/* Only that stream has the last description. */
 	trid = px_test_create(&wanted);
 	has_description(trid, early, ORDER);
 	has_description(trid, none, "");
@@ -164,7 +164,7 @@ START_TEST(describe_type_mistake_has_its_column)
 }
 END_TEST
 
-/* A traced process: it describes a type before the controller comes, and another one after. */
+/* A traced process describes one type before the controller starts, and another type afterwards. */
 static pid_t start_target(int *to, int *from)
 {
 	int down[2], up[2];
@@ -230,7 +230,7 @@ END_TEST
 
 #define AFTER_EXEC "PX_DESCRIBE_TYPE_AFTER_EXEC"
 
-/* What the target executes: it opens the type and does not describe it. */
+/* The program that the target executes: it opens the type, but does not describe it. */
 static int after_exec(const char *pipes)
 {
 	trace_event_id_t type;
@@ -280,7 +280,7 @@ START_TEST(describe_type_is_kept_over_exec)
 	ck_assert_int_eq(write(down[1], "x", 1), 1);
 	ck_assert_int_eq(read(up[0], &byte, 1), 1);
 	ck_assert_int_eq(byte, '2');
-	/* A stream that is new after the exec gets it from the program, which has never heard of it. */
+	/* After the exec, a new stream gets its data from the new program, which does not know the description. */
 	ok(posix_trace_create(pid, &attr, &later));
 	ok(posix_trace_trid_eventid_open(later, "first", &type));
 	has_description(trid, type, ORDER);
@@ -304,7 +304,7 @@ START_TEST(describe_type_survives_death_of_controller)
 	if (pid == 0) {
 		trace_attr_t attr;
 
-		/* The first description is in the log when the process dies, and the second one is not. */
+		/* When the process dies, the log has the first description, but not yet the second one. */
 		if (posix_trace_attr_init(&attr) != 0 || posix_trace_eventid_open("first", &type) != 0 ||
 		    txtrace_describe_type(type, ORDER) != 0 ||
 		    posix_trace_create_withlog(0, &attr, fd, &trid) != 0 || posix_trace_start(trid) != 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_trace_event(): what is recorded and what is not, in one stream and in many; that it may
- * interrupt itself and everything else; that it makes no system call; that nothing is left of it
- * when nothing is traced.
+ * posix_trace_event(): which events it records, in one stream and in many; that it may interrupt itself and all other
+ * code; that it makes no system call; and that it costs nothing after tracing has ended.
  */
 #include "support/common.h"
 
@@ -28,21 +27,19 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 
-/*
- * A thread sanitizer defers handlers and makes system calls of its own; both spoil a single step.
- */
+/* A thread sanitizer defers handlers and makes its own system calls, so single-stepping does not work. */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define IS_SANITIZED true
 #else
 #define IS_SANITIZED false
 #endif
 
-#define LIMIT 65536 /* of max-data-size, in the tests of data */
+#define LIMIT 65536 /* the tests of data cover max-data-size */
 #define STRANGE_ERRNO 4711
 
 static const struct px_test_stream one_ring = {.nr_rings = 1};
 
-/* Two event types and a running stream on one ring; most tests need no more. */
+/* Two event types, and a running stream with one ring; most tests need no more. */
 static trace_event_id_t outer, inner;
 static trace_id_t stream;
 static struct px_test_event seen;
@@ -189,7 +186,7 @@ static trace_event_id_t evaluate(trace_event_id_t id)
 	return id;
 }
 
-/* EVENT-18: a macro evaluates its arguments once, also while nothing is traced */
+/* EVENT-18: the macro evaluates its arguments once, even if no stream traces the process */
 START_TEST(event_macro_evaluates_its_arguments_once)
 {
 	size_t length = 1;
@@ -222,7 +219,7 @@ START_TEST(event_without_data_is_recorded)
 }
 END_TEST
 
-/* A page, with pages before and behind it that cannot be touched. */
+/* A page between two pages that no code may access. */
 static unsigned char *guarded_page(size_t page)
 {
 	unsigned char *memory = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -232,7 +229,7 @@ static unsigned char *guarded_page(size_t page)
 	return memory + page;
 }
 
-/* EVENT-3: not a byte around the data is looked at */
+/* EVENT-3: the library reads no byte outside of the data */
 START_TEST(event_data_between_guards_is_recorded)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -252,9 +249,7 @@ START_TEST(event_data_between_guards_is_recorded)
 }
 END_TEST
 
-/*
- * The lengths that are tried: all short ones, then fewer, always with those around a slot's edge.
- */
+/* The tested lengths: all short ones, then fewer, but always those next to the edge of a slot. */
 static size_t next_length(size_t length)
 {
 	size_t beyond = length < 16 ? 0 : (length - 16) % 56;
@@ -303,7 +298,7 @@ START_TEST(event_every_length_is_recorded_whole)
 }
 END_TEST
 
-/* EVENT-4 SETMDS-1 INFO-6: what lies beyond the limit is not even looked at */
+/* EVENT-4 SETMDS-1 INFO-6: the library does not read the data beyond the limit */
 START_TEST(event_longer_than_the_limit_is_cut)
 {
 	static const size_t limits[] = {1, 15, 16, 17, 71, 72, 73, 256, 1000};
@@ -334,7 +329,7 @@ START_TEST(event_longer_than_the_limit_is_cut)
 }
 END_TEST
 
-/* SETMDS-2 EVENT-4 SYSEV-5 SYSEV-6: the limit is for user data only */
+/* SETMDS-2 EVENT-4 SYSEV-5 SYSEV-6: the limit applies only to user data */
 START_TEST(event_limit_of_zero_cuts_all_user_data)
 {
 	trace_attr_t attr;
@@ -359,7 +354,7 @@ END_TEST
 
 /* Several streams. */
 
-/* MULTI-1 MODEL-2 EVENT-4: limit, filter, state and room are each stream's own */
+/* MULTI-1 MODEL-2 EVENT-4: each stream has its own limit, filter, state and room */
 START_TEST(event_each_stream_applies_its_own_attributes)
 {
 	const struct px_test_stream wide = {.max_data = 1024, .nr_rings = 1};
@@ -478,7 +473,7 @@ START_TEST(event_info_tells_process_and_thread)
 }
 END_TEST
 
-/* INFO-2 INFO-3 INFO-4 INFO-9: a control call of the traced process is an event of its thread */
+/* INFO-2 INFO-3 INFO-4 INFO-9: if the traced process calls a control function, the event names the calling thread */
 START_TEST(event_info_of_control_calls_tells_the_caller)
 {
 	trace_event_set_t set;
@@ -499,9 +494,7 @@ START_TEST(event_info_of_control_calls_tells_the_caller)
 }
 END_TEST
 
-/*
- * Each of these functions has a section of its own, so that it is known where it begins and ends.
- */
+/* Each of these functions has a section of its own, so that the test knows where its code begins and ends. */
 #if defined __clang__
 #define IS_ONE_FUNCTION noinline
 #else
@@ -593,7 +586,7 @@ START_TEST(event_address_of_control_calls_is_in_the_calling_function)
 }
 END_TEST
 
-/* INFO-5: two calls in a row have two addresses, each right behind its call */
+/* INFO-5: two calls in a row have two addresses; each address is that of the instruction after the call */
 START_TEST(event_address_is_behind_the_call)
 {
 	const unsigned char *first, *second;
@@ -605,7 +598,7 @@ START_TEST(event_address_is_behind_the_call)
 	ck_assert((const char *)first > __start_of_caller_twice);
 	ck_assert((const char *)second <= __stop_of_caller_twice);
 #if defined __x86_64__
-	/* call rel32, or call through memory: as far as a linker makes one here */
+	/* call rel32, or a call through memory, whichever the linker makes here */
 	ck_assert(first[-5] == 0xe8 || first[-6] == 0xff);
 	ck_assert(second[-5] == 0xe8 || second[-6] == 0xff);
 #endif
@@ -620,7 +613,7 @@ static uint64_t realtime_ns(void)
 	return px_test_ns(now);
 }
 
-/* INFO-7 INFO-8: 1 ms for what the clocks may drift apart meanwhile */
+/* INFO-7 INFO-8: 1 ms: the clocks may drift apart by this much meanwhile */
 START_TEST(event_timestamp_is_on_the_realtime_scale)
 {
 	enum { SLACK_NS = 1000000, NR_EVENTS = 200 };
@@ -717,7 +710,7 @@ static bool pin_to(int nth)
 	return false;
 }
 
-/* EVENT-11 GETNEXT-9: a thread that changes its ring with each event */
+/* EVENT-11 GETNEXT-9: a thread moves to another ring for each event */
 START_TEST(event_of_a_migrating_thread_keep_their_order)
 {
 	trace_id_t merged = px_test_create(&(struct px_test_stream){.nr_rings = 0});
@@ -756,14 +749,17 @@ static void *take_turns(void *argument)
 	return NULL;
 }
 
-/* EVENT-11 GETNEXT-9: what a program orders by other means is in that order, on whichever rings */
+/*
+ * EVENT-11 GETNEXT-9: if a program orders events by other means, the reader returns them in this order, even from
+ * different rings
+ */
 START_TEST(event_of_threads_that_take_turns_are_in_their_order)
 {
 	trace_id_t merged = px_test_create(&(struct px_test_stream){.size = 1 << 20});
 	uint32_t mine[2] = {0, 1};
 	pthread_t threads[2];
 
-	pin_to(0); /* before there are others: it learns what is allowed */
+	pin_to(0); /* before other threads exist, because the thread now learns what it may do */
 	ok(posix_trace_start(merged));
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, take_turns, &mine[i]);
@@ -775,7 +771,7 @@ START_TEST(event_of_threads_that_take_turns_are_in_their_order)
 }
 END_TEST
 
-/* Nothing of the thread changes. */
+/* The call changes no register or state of the thread. */
 
 /* EVENT-9 GEN-2 */
 START_TEST(event_keeps_errno_in_every_state)
@@ -785,7 +781,7 @@ START_TEST(event_keeps_errno_in_every_state)
 	trace_id_t full = px_test_create(&small);
 
 	ok(posix_trace_start(full));
-	for (int i = 0; i < 500; i++) { /* fills one stream and the other not */
+	for (int i = 0; i < 500; i++) { /* it fills one stream, but not the other */
 		errno = STRANGE_ERRNO;
 		posix_trace_event(outer, "some bytes", (size_t)(i % 10));
 		ck_assert_int_eq(errno, STRANGE_ERRNO);
@@ -804,7 +800,8 @@ END_TEST
 static void *first_event_of_thread(void *kept)
 {
 	/*
-	 * The thread's introduction makes system calls; one of them fails for a closed descriptor.
+	 * A new thread makes system calls when it registers itself.  One of them fails, because the descriptor is
+	 * closed.
 	 */
 	errno = STRANGE_ERRNO;
 	px_test_trace(outer, 1);
@@ -825,7 +822,7 @@ START_TEST(event_first_of_a_thread_keeps_errno)
 }
 END_TEST
 
-/* EVENT-8: no allocation, also not for a thread's first event or a large one */
+/* EVENT-8: the library allocates no memory, even for the first event of a thread or for a large event */
 START_TEST(event_allocates_nothing)
 {
 	struct mallinfo2 before, after;
@@ -840,7 +837,7 @@ START_TEST(event_allocates_nothing)
 }
 END_TEST
 
-/* A hook that holds one thread at one test point until it is released. */
+/* A hook that stops one thread at one test point until the test releases the thread. */
 static const char *stuck_at;
 static pthread_t stuck_thread;
 static sem_t is_stuck, may_go;
@@ -884,7 +881,7 @@ static const char *const writer_points[] = {
 	"ring.commit.ready",  "ring.commit.done",
 };
 
-/* EVENT-8: lock-free; a thread that stands anywhere in a record stops no other thread */
+/* EVENT-8: lock-free: a thread that stops anywhere in a record stops no other thread */
 START_TEST(event_does_not_wait_for_a_thread_stuck_in_another)
 {
 	pthread_t thread = start_stuck(writer_points[_i]);
@@ -913,11 +910,11 @@ END_TEST
 /* In handlers. */
 
 /*
- * The operations that a handler's trace point interrupts.  They work on `stream`; `witness`, which
- * none of them touches, must then have each of the handler's events, in order and whole.
+ * The operations that a handler's trace point interrupts.  They change `stream`.  None of them touches `witness`, so
+ * `witness` must afterwards have each event of the handler, complete and in order.
  */
 static trace_id_t witness;
-static uint32_t handled; /* events that handlers recorded so far */
+static uint32_t handled; /* number of events that handlers have recorded */
 static uint32_t verified;
 static char inner_data[40];
 
@@ -933,7 +930,7 @@ static void trace_in_handler(void)
 	errno = saved_errno;
 }
 
-/* What handlers recorded since the last call; more may come meanwhile. */
+/* The events that handlers recorded since the last call; more events may follow. */
 static void read_witness(const char *name)
 {
 	trace_event_id_t type;
@@ -955,7 +952,7 @@ static void verify_witness(const char *name)
 		      verified, handled);
 }
 
-/* What is left in the stream itself: whole, and in order. */
+/* Expect that all events that are left in the stream are complete and in order. */
 static void drain_stream(void)
 {
 	trace_event_id_t type;
@@ -1131,7 +1128,7 @@ static void handle(int signal, int flags, void (*handler)(int))
 static unsigned int raises_left;
 static __thread bool is_raising;
 
-/* The handler's own test points raise nothing. */
+/* The test points inside the handler raise no signal. */
 static void raise_here(const char *unused)
 {
 	(void)unused;
@@ -1166,9 +1163,9 @@ END_TEST
 #if defined __x86_64__
 
 /*
- * Single steps: with the trap flag set, the kernel sends SIGTRAP after each instruction.  The
- * handler records an event at every 64th of them; after many, ever more seldom, since a loop that
- * tries again because of the handler's event must get its chance.
+ * Single steps: while the trap flag is set, the kernel sends SIGTRAP after each instruction.  The handler records an
+ * event at every 64th instruction.  After many events, it records fewer and fewer, because a loop that repeats due to
+ * the handler's event must be able to end.
  */
 #define STEP_PAUSE 64
 #define STEPS_MAX 25000
@@ -1183,7 +1180,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 	(void)signal;
 	(void)info;
 	if (nr_steps > STEPS_MAX)
-		interrupted->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG; /* a long one: enough */
+		interrupted->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG; /* a long event, whose steps are enough */
 	if (nr_steps++ != next_step)
 		return;
 	if (next_step > 100000)
@@ -1213,8 +1210,7 @@ static void run_in_steps(const struct operation *operation, unsigned long first)
 }
 
 /*
- * EVENT-7 GEN-4 SIG-1: 64 runs reach every instruction; where signals are slow, some of them,
- * others each time.
+ * EVENT-7 GEN-4 SIG-1: 64 runs reach every instruction.  Where signals are slow, each run reaches other instructions.
  */
 START_TEST(event_in_a_handler_at_every_instruction_is_recorded)
 {
@@ -1229,7 +1225,7 @@ START_TEST(event_in_a_handler_at_every_instruction_is_recorded)
 	}
 	seed = test_seed();
 	create_witness();
-	operation->run(); /* what is done only once */
+	operation->run(); /* steps that happen only once */
 	sigemptyset(&action.sa_mask);
 	ck_assert_int_eq(sigaction(SIGTRAP, &action, NULL), 0);
 	begin = monotonic_ns();
@@ -1247,7 +1243,7 @@ END_TEST
 
 #endif
 
-/* EVENT-7 GEN-4 SIG-1: at any instruction, in the kernel and in the C library too */
+/* EVENT-7 GEN-4 SIG-1: at any instruction, also in the kernel and in the C library */
 START_TEST(event_in_a_timers_handler_is_recorded)
 {
 	const struct itimerval every = {{0, 60}, {0, 60}}, never = {{0, 0}, {0, 0}};
@@ -1282,7 +1278,7 @@ static void raise_deeper(const char *name)
 	raise(SIGUSR1);
 }
 
-/* The deeper, the shorter. */
+/* The deeper the nesting, the shorter the event. */
 static size_t nested_length(uint32_t level)
 {
 	return sizeof(nested_data[0]) - 30 * level;
@@ -1302,7 +1298,7 @@ static void on_nested_signal(int unused)
 	depth--;
 }
 
-/* EVENT-7: in itself, and in itself again */
+/* EVENT-7: a trace point interrupts another one, and a third one interrupts the second */
 START_TEST(event_nested_in_itself_is_recorded_at_all_depths)
 {
 	if (IS_SANITIZED) {
@@ -1327,7 +1323,7 @@ START_TEST(event_nested_in_itself_is_recorded_at_all_depths)
 			ck_assert(px_test_is_filled(seen.data, seen.length, level));
 			came |= 1u << level;
 		}
-		/* The innermost has less than one slot more, and no test point of many slots. */
+		/* The innermost event has almost one slot more, and no test point inside several slots. */
 		ck_assert_uint_eq(came | 1u << (DEPTH - 1), (1u << DEPTH) - 1);
 	}
 }
@@ -1347,7 +1343,7 @@ static void raise_signal(void)
 	raise(SIGUSR1);
 }
 
-/* EVENT-7 EVENT-8 LOOP-2: a handler that laps the ring onto the record it interrupts */
+/* EVENT-7 EVENT-8 LOOP-2: the handler fills the ring once, up to the record that it interrupts */
 START_TEST(event_handler_that_laps_its_record_loses_at_most_what_it_counts)
 {
 	static const char data[200];
@@ -1358,7 +1354,7 @@ START_TEST(event_handler_that_laps_its_record_loses_at_most_what_it_counts)
 	trace_event_id_t type;
 	trace_id_t ring;
 
-	ok(posix_trace_shutdown(stream)); /* the hook is met in one stream only */
+	ok(posix_trace_shutdown(stream)); /* the hook runs in one stream only */
 	ring = px_test_create(&small);
 	ok(posix_trace_start(ring));
 	px_test_expect(ring, POSIX_TRACE_START, &seen);
@@ -1380,10 +1376,7 @@ START_TEST(event_handler_that_laps_its_record_loses_at_most_what_it_counts)
 	ck_assert(has_last);
 	ck_assert_int_eq(px_test_status(ring).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ok(txtrace_get_loss(ring, &loss));
-	/*
-	 * Slots that were given up on the way count as overwritten too: never fewer than were
-	 * lost.
-	 */
+	/* Slots that writers gave up also count as overwritten: the count is never below the number of lost events. */
 	ck_assert_msg(
 		reported + nr_outer + loss.overwritten + loss.dropped + loss.abandoned >=
 			nr_inner + 2,
@@ -1409,7 +1402,7 @@ static void on_system_call(int signal, siginfo_t *info, void *context)
 	counted[(unsigned int)info->si_syscall % NR_SYSCALLS]++;
 }
 
-/* From now on each system call of this thread is a signal instead, but for three. */
+/* From now on, each system call of this thread raises a signal instead, except three. */
 static bool catch_system_calls(uint32_t allowed)
 {
 	struct sock_filter code[] = {
@@ -1435,7 +1428,7 @@ static void wait_for_phase(uint32_t phase)
 		;
 }
 
-/* Phase 1: warm up, and close the door behind; phase 2: the work, under observation. */
+/* Phase 1: warm up, then switch on the observation.  Phase 2: do the observed work. */
 static void *work_observed(void *allowed)
 {
 	px_test_trace(outer, 0);
@@ -1444,11 +1437,11 @@ static void *work_observed(void *allowed)
 	wait_for_phase(2);
 	worker_work();
 	px_store_release(&phase_done, 2);
-	syscall(SYS_exit, 0); /* what a thread does beyond that, it may not */
+	syscall(SYS_exit, 0); /* the thread may not make any other system call */
 	return NULL;
 }
 
-/* Run the work in a thread that made an event before; `between` runs in this one in between. */
+/* Run the work in a thread that has recorded an event before.  This thread calls `between` between the two phases. */
 static void observe(void (*between)(void), void (*work)(void), uint32_t allowed)
 {
 	pthread_t thread;
@@ -1528,7 +1521,7 @@ static void read_it_empty(void)
 		;
 }
 
-/* EVENT-8: what makes the count believable */
+/* EVENT-8: a control: the observation does count system calls */
 START_TEST(event_system_calls_are_counted)
 {
 	if (IS_SANITIZED) {
@@ -1558,7 +1551,7 @@ static const struct {
 	{"after the shutdown", {.nr_rings = 1}, shut_down},
 };
 
-/* EVENT-8 EVENT-2: zero system calls, whatever the state of the stream */
+/* EVENT-8 EVENT-2: no system call in any state of the stream */
 START_TEST(event_makes_no_system_call)
 {
 	if (IS_SANITIZED) {
@@ -1591,7 +1584,7 @@ START_TEST(event_in_several_streams_makes_no_system_call)
 }
 END_TEST
 
-/* EVENT-8: nothing was ever traced, not even for the thread's first event */
+/* EVENT-8: if nothing was ever traced, even the first event of the thread makes no system call */
 START_TEST(event_without_any_stream_makes_no_system_call)
 {
 	if (IS_SANITIZED) {
@@ -1617,7 +1610,7 @@ static void stream_of_another_process(void)
 	ck_assert_int_eq(status, 0);
 }
 
-/* EVENT-8: that others begin and end streams of their own is nothing to ask the kernel about */
+/* EVENT-8: if other processes create and end their own streams, the thread need not call the kernel */
 START_TEST(event_after_streams_of_other_processes_makes_no_system_call)
 {
 	if (IS_SANITIZED) {
@@ -1648,7 +1641,7 @@ static void *read_for_ever(void *nr_read)
 	return NULL;
 }
 
-/* EVENT-8: the one system call of a trace point wakes a reader */
+/* EVENT-8: the only system call of a trace point wakes a reader */
 START_TEST(event_with_a_sleeping_reader_only_wakes_it)
 {
 	struct txtrace_loss loss;
@@ -1665,7 +1658,7 @@ START_TEST(event_with_a_sleeping_reader_only_wakes_it)
 	ok(posix_trace_start(stream));
 	observe(NULL, trace_for_reader, SYS_futex);
 	expect_no_system_call();
-	do { /* START, the worker's first, and the others */
+	do { /* START, the first event of the worker, and the other events */
 		sched_yield();
 		ok(txtrace_get_loss(stream, &loss));
 	} while (px_load_acquire(&nr_read) + loss.abandoned < NR_WOKEN + 2);
@@ -1689,7 +1682,7 @@ static bool is_quiet(void)
 	return __posix_trace_gate[0] == __posix_trace_gate[1];
 }
 
-/* EVENT-8 EVENT-2: two words differ while there is a stream, and agree when there is none */
+/* EVENT-8 EVENT-2: the two words differ while a stream exists, and are equal if there is none */
 START_TEST(event_gate_is_quiet_when_nothing_is_traced)
 {
 	trace_id_t another;
@@ -1710,7 +1703,7 @@ START_TEST(event_gate_is_quiet_when_nothing_is_traced)
 }
 END_TEST
 
-/* EVENT-8: streams of others open the gate until the next trace point has looked */
+/* EVENT-8: streams of other processes open the gate until the next trace point has read the registry */
 START_TEST(event_gate_is_quiet_again_after_a_look)
 {
 	ok(posix_trace_shutdown(stream));
@@ -1720,7 +1713,7 @@ START_TEST(event_gate_is_quiet_again_after_a_look)
 }
 END_TEST
 
-/* Threads that do not come back, processes that begin. */
+/* Threads that disappear, and processes that begin. */
 
 static void *trace_and_vanish(void *unused)
 {
@@ -1740,7 +1733,7 @@ static void let_a_thread_vanish_at(const char *point)
 {
 	pthread_t thread;
 
-	stuck_thread = pthread_self(); /* the one that is spared */
+	stuck_thread = pthread_self(); /* the thread that the test does not kill */
 	stuck_at = point;
 	px_store_release(&px_testpoint_hook, vanish);
 	pthread_create(&thread, NULL, trace_and_vanish, NULL);
@@ -1748,7 +1741,7 @@ static void let_a_thread_vanish_at(const char *point)
 	px_store_release(&px_testpoint_hook, NULL);
 }
 
-/* EVENT-17 EXIT-6: a thread that is gone in the middle of its record */
+/* EVENT-17 EXIT-6: a thread disappears in the middle of its record */
 START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 {
 	int nr_marks = 0;
@@ -1784,7 +1777,7 @@ START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 }
 END_TEST
 
-/* EVENT-17 EVENT-7: one event was lost, and one is counted */
+/* EVENT-17 EVENT-7: one event was lost, and the counter is one */
 START_TEST(event_of_a_thread_killed_inside_is_counted_once)
 {
 	bool was_reserved = _i >= 2, was_committed = _i == PX_ARRAY_SIZE(writer_points) - 1;
@@ -1817,7 +1810,7 @@ static void *start_and_get_stuck(void *unused)
 	return NULL;
 }
 
-/* EVENT-16: between fork and exec, while a lock of the parent is held for ever */
+/* EVENT-16: between fork and exec, while a lock of the parent stays locked for ever */
 START_TEST(event_between_fork_and_exec_returns)
 {
 	pthread_t thread;

@@ -20,7 +20,7 @@ static void setup(void)
 	ok(posix_trace_start(stream));
 }
 
-/* Through the stream: what posix_trace_trid_eventid_open() gives. */
+/* Open a type with posix_trace_trid_eventid_open(), through the stream. */
 static trace_event_id_t open_through(trace_id_t trid, const char *name)
 {
 	trace_event_id_t id = 0;
@@ -37,7 +37,7 @@ static void expect_name(trace_id_t trid, trace_event_id_t id, const char *expect
 	ck_assert_str_eq(name, expected);
 }
 
-/* How often the id stands in the list of the stream's types. */
+/* Return how often the id is in the list of the stream's types. */
 static int count_listed(trace_id_t trid, trace_event_id_t id)
 {
 	trace_event_id_t found;
@@ -52,7 +52,7 @@ static int count_listed(trace_id_t trid, trace_event_id_t id)
 	}
 }
 
-/* The next event that is neither START nor STOP; 0: there is none. */
+/* Return the type of the next event that is neither START nor STOP; 0: there is none. */
 static trace_event_id_t next_user_event(trace_id_t trid, struct px_test_event *event)
 {
 	trace_event_id_t id;
@@ -215,7 +215,7 @@ START_TEST(eventid_open_predefined_name_gives_the_predefined_id)
 }
 END_TEST
 
-/* EVOPEN-6 EVOPEN-10 MAP-4 MODEL-4: a mapping outlives every stream, and no function removes it. */
+/* EVOPEN-6 EVOPEN-10 MAP-4 MODEL-4: a mapping of names exists longer than every stream, and no function removes it. */
 START_TEST(eventid_open_without_stream_is_kept_for_all_streams)
 {
 	trace_event_id_t before, between;
@@ -337,7 +337,7 @@ static void open_in_threads(int distance)
 		ck_assert_int_eq(opener[i].failures, 0);
 }
 
-/* EVOPEN-2 TRIDOPEN-2 MODEL-5 GEN-3: all threads get the same id, whichever is first. */
+/* EVOPEN-2 TRIDOPEN-2 MODEL-5 GEN-3: all threads get the same id, whichever thread is first. */
 START_TEST(eventid_open_same_names_in_all_threads_same_ids)
 {
 	open_in_threads(0);
@@ -348,7 +348,7 @@ START_TEST(eventid_open_same_names_in_all_threads_same_ids)
 }
 END_TEST
 
-/* EVOPEN-3 EVOPEN-4 LIM-3: the limit is exact also when threads run into it together. */
+/* EVOPEN-3 EVOPEN-4 LIM-3: the limit is exact, even if several threads reach it at the same time. */
 START_TEST(eventid_open_other_names_in_all_threads_named_up_to_the_limit)
 {
 	static unsigned char uses[65536];
@@ -384,8 +384,7 @@ static int open_other_names(void *argument)
 	return 0;
 }
 
-/* EVOPEN-3 EVOPEN-4 LIM-3: the limit is one of each process.  What children opened is theirs, and
- * ends with them. */
+/* EVOPEN-3 EVOPEN-4 LIM-3: each process has its own limit.  The types that a child opened end with the child. */
 START_TEST(eventid_open_after_children_opened_many_has_its_own_limit)
 {
 	trace_event_id_t id = px_test_open_type("parent 0");
@@ -485,7 +484,7 @@ START_TEST(eventid_functions_refuse_bad_identifiers)
 		fails(posix_trace_trid_eventid_open(bad[i], "bad", &id), EINVAL);
 		fails(posix_trace_trid_eventid_open(bad[i], "posix_trace_start", &id), EINVAL);
 		fails(posix_trace_eventid_get_name(bad[i], POSIX_TRACE_START, name), EINVAL);
-		/* No errors here, and no crash. */
+		/* The calls return no errors, and do not crash. */
 		ck_assert_int_ne(posix_trace_eventid_equal(bad[i], 17, 17), 0);
 		ck_assert_int_eq(posix_trace_eventid_equal(bad[i], 17, 18), 0);
 	}
@@ -522,7 +521,7 @@ START_TEST(get_name_knows_the_predefined_types)
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < PX_ARRAY_SIZE(predefined); i++)
 			expect_name(stream, predefined[i].id, predefined[i].name);
-		/* Before any name was opened, and after. */
+		/* Before the process has opened any name, and afterwards. */
 		px_test_open_type("some name");
 	}
 }
@@ -554,9 +553,9 @@ START_TEST(get_name_of_id_without_name_is_refused)
 }
 END_TEST
 
-/* Ids and sets in several streams. */
+/* Ids and event sets in several streams. */
 
-/* MAP-3 MAP-1 TRIDOPEN-3: one set serves all streams. */
+/* MAP-3 MAP-1 TRIDOPEN-3: the same set works for all streams. */
 START_TEST(ids_mean_the_same_in_every_stream_and_set)
 {
 	trace_id_t other = px_test_create(&(struct px_test_stream){.nr_rings = 1});
@@ -580,7 +579,7 @@ START_TEST(ids_mean_the_same_in_every_stream_and_set)
 }
 END_TEST
 
-/* MAP-5: names and attributes are not in the ring. */
+/* MAP-5: the ring does not contain names or attributes. */
 START_TEST(names_and_attributes_survive_an_overrun)
 {
 	trace_event_id_t early = px_test_open_type("early"), late;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_eventset_*(): sets are values of the caller. */
+/* posix_trace_eventset_*(): sets are values that belong to the caller. */
 #include "support/common.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ static const trace_event_id_t impossible[] = {0,	      NR_IDS,  NR_IDS + 1,
 
 static trace_event_set_t set;
 
-/* Every test starts with what uninitialised memory may look like. */
+/* Each test starts with a set filled as uninitialised memory may be. */
 static void begin(void)
 {
 	memset(&set, 0xa5, sizeof(set));
@@ -190,7 +190,7 @@ START_TEST(eventset_fill_wopid_is_empty)
 {
 	ok(posix_trace_eventset_fill(&set, POSIX_TRACE_WOPID_EVENTS));
 	ck_assert_uint_eq(count(), 0);
-	/* The rationale's example goes on like this. */
+	/* The continuation of the example in the rationale. */
 	ok(posix_trace_eventset_del(POSIX_TRACE_ERROR, &set));
 }
 END_TEST
@@ -215,7 +215,7 @@ START_TEST(eventset_fill_all_has_every_possible_id)
 }
 END_TEST
 
-/* SETFILL-1: whatever was in it before. */
+/* SETFILL-1: with any previous content. */
 START_TEST(eventset_fill_any_content_gives_equal_sets)
 {
 	static const int whats[] = {POSIX_TRACE_WOPID_EVENTS, POSIX_TRACE_SYSTEM_EVENTS,
@@ -293,7 +293,7 @@ static trace_event_set_t without_start(trace_event_set_t given)
 	return given;
 }
 
-/* MAP-3: assignable, passed by value, no pointers inside. */
+/* MAP-3: a set can be assigned and passed by value, and contains no pointers. */
 START_TEST(eventset_copy_is_independent)
 {
 	trace_event_set_t copy, result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_set_filter() and posix_trace_get_filter(): what a stream leaves out. */
+/* posix_trace_set_filter() and posix_trace_get_filter(): which events a stream leaves out. */
 #include "support/common.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static trace_id_t stream;
 static trace_event_id_t a, b, c;
 
-/* Not started.  In the place of the one before. */
+/* Create a stream in the place of the previous one, and do not start it. */
 static void make_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
@@ -28,7 +28,7 @@ static void setup(void)
 	make_stream(0, 0, 1);
 }
 
-/* A set of up to three types; 0 is none. */
+/* Make a set of up to three types; 0 stands for no type. */
 static trace_event_set_t set_of(trace_event_id_t x, trace_event_id_t y, trace_event_id_t z)
 {
 	const trace_event_id_t ids[] = {x, y, z};
@@ -62,7 +62,7 @@ static void expect_type(trace_event_id_t id)
 	px_test_expect(stream, id, &event);
 }
 
-/* The next event is a FILTER with these sets. */
+/* Expect that the next event is a FILTER with these sets. */
 static void expect_change(trace_event_set_t from, trace_event_set_t to)
 {
 	struct px_test_event event;
@@ -79,7 +79,7 @@ static int status_now(void)
 	return px_test_status(stream).posix_stream_status;
 }
 
-/* Record until the bounded stream stops by itself. */
+/* Record until the bounded stream stops automatically. */
 static void fill(void)
 {
 	while (status_now() == POSIX_TRACE_RUNNING)
@@ -105,7 +105,7 @@ START_TEST(set_filter_sets_adds_and_subtracts)
 	set = set_of(a, b, c);
 	ok(posix_trace_eventset_add(POSIX_TRACE_START, &set));
 	expect_filter(set);
-	set = set_of(a, POSIX_TRACE_START, POSIX_TRACE_STOP); /* STOP is no member */
+	set = set_of(a, POSIX_TRACE_START, POSIX_TRACE_STOP); /* STOP is not in the filter */
 	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SUB_EVENTSET));
 	expect_filter(set_of(b, c, 0));
 	set_filter(set_of(c, 0, 0));
@@ -118,7 +118,7 @@ START_TEST(set_filter_sets_adds_and_subtracts)
 }
 END_TEST
 
-/* SETFILT-1: the caller's set is copied */
+/* SETFILT-1: the stream copies the caller's set */
 START_TEST(set_filter_copies_the_set)
 {
 	trace_event_set_t set = set_of(a, 0, 0);
@@ -135,7 +135,7 @@ END_TEST
 /* SETFILT-2 SETFILT-3 SETFILT-5 FILT-1 MODEL-1 EVENT-2 */
 START_TEST(set_filter_leaves_out_its_members_from_now_on)
 {
-	set_filter(set_of(a, 0, 0)); /* before start: no event */
+	set_filter(set_of(a, 0, 0)); /* before start, so there is no event */
 	ok(posix_trace_start(stream));
 	posix_trace_event(a, NULL, 0);
 	posix_trace_event(b, NULL, 0);
@@ -146,7 +146,7 @@ START_TEST(set_filter_leaves_out_its_members_from_now_on)
 	set_filter(set_of(a, b, POSIX_TRACE_UNNAMED_USEREVENT));
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
 	expect_type(POSIX_TRACE_START);
-	expect_type(b); /* recorded before it was filtered */
+	expect_type(b); /* recorded before the type was in the filter */
 	expect_change(set_of(a, 0, 0), set_of(b, 0, 0));
 	expect_type(a);
 	expect_type(POSIX_TRACE_UNNAMED_USEREVENT);
@@ -169,7 +169,7 @@ START_TEST(set_filter_while_suspended_records_nothing)
 }
 END_TEST
 
-/* SETFILT-4: a stream that stopped by itself does not run. */
+/* SETFILT-4: a stream that stopped automatically does not run. */
 START_TEST(set_filter_on_full_stream_records_nothing)
 {
 	trace_event_id_t id;
@@ -198,7 +198,7 @@ START_TEST(set_filter_without_change_records_it_all_the_same)
 }
 END_TEST
 
-/* COMB-1 COMB-2: FILTER may be what fills a bounded stream. */
+/* COMB-1 COMB-2: a FILTER event may fill a bounded stream. */
 START_TEST(set_filter_until_a_bounded_stream_is_full_stops_it)
 {
 	int count = 0;
@@ -303,7 +303,7 @@ START_TEST(filter_of_one_stream_is_not_that_of_another)
 }
 END_TEST
 
-/* FILT-3 SETFILT-1: a filter lives through stop and start. */
+/* FILT-3 SETFILT-1: stop and start do not change a filter. */
 START_TEST(filter_is_kept_by_stop_and_start)
 {
 	set_filter(set_of(a, 0, 0));
@@ -336,7 +336,7 @@ START_TEST(filtered_start_and_stop_are_not_recorded_and_take_effect)
 }
 END_TEST
 
-/* SYSEV-9: only if it is in both sets */
+/* SYSEV-9: only if the type is in both sets */
 START_TEST(filtered_filter_event_is_recorded_when_it_enters_and_leaves)
 {
 	ok(posix_trace_start(stream));
@@ -351,7 +351,7 @@ START_TEST(filtered_filter_event_is_recorded_when_it_enters_and_leaves)
 }
 END_TEST
 
-/* SYSEV-9 FILT-2: AMB-6, a stream with one type alone */
+/* SYSEV-9 FILT-2: AMB-6: a stream that records only one type */
 START_TEST(filter_of_all_but_one_type_leaves_that_one)
 {
 	struct px_test_event event;
@@ -362,7 +362,7 @@ START_TEST(filter_of_all_but_one_type_leaves_that_one)
 	ok(posix_trace_eventset_del(a, &set));
 	set_filter(set);
 	ok(posix_trace_start(stream));
-	for (uint32_t i = 0; i < 500; i++) { /* and over older ones: OVERFLOW, RESUME */
+	for (uint32_t i = 0; i < 500; i++) { /* this event overwrites older ones: OVERFLOW, RESUME */
 		px_test_trace(a, i);
 		px_test_trace(b, i);
 	}
@@ -377,7 +377,7 @@ START_TEST(filter_of_all_but_one_type_leaves_that_one)
 }
 END_TEST
 
-/* SYSEV-9 FILT-2: the automatic STOP and the START of the restart */
+/* SYSEV-9 FILT-2: the automatic STOP, and the START of the restart */
 START_TEST(filtered_automatic_stop_and_restart_take_effect)
 {
 	struct px_test_event event;
@@ -417,7 +417,7 @@ START_TEST(automatic_stop_generated_before_the_filter_is_reported)
 }
 END_TEST
 
-/* FILT-1 FILT-2 SYSEV-9: the other way round */
+/* FILT-1 FILT-2 SYSEV-9: the opposite case */
 START_TEST(automatic_stop_filtered_when_it_was_generated_is_not_reported)
 {
 	make_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
@@ -429,11 +429,11 @@ START_TEST(automatic_stop_filtered_when_it_was_generated_is_not_reported)
 }
 END_TEST
 
-/* Forced: the filter changes inside an event, an event comes inside the change. */
+/* Forced: the filter changes during an event, and an event happens during the change. */
 
 static const struct {
 	const char *point;
-	bool is_in; /* tested against the old filter for good */
+	bool is_in; /* this writer has tested the old filter for the last time */
 } steps[] = {
 	{"point.state.loaded", false}, {"ring.reserve.loaded", false}, {"ring.reserve.done", false},
 	{"ring.claim.loaded", false},  {"ring.claim.done", false},     {"record.write.first", true},
@@ -441,7 +441,7 @@ static const struct {
 };
 #define NR_STEPS PX_ARRAY_SIZE(steps)
 
-/* SETFILT-8 SETFILT-9: one writer at each step, in the stream with one ring and with more. */
+/* SETFILT-8 SETFILT-9: a writer is stopped at each step, in a stream with one ring and in one with several. */
 START_TEST(set_filter_with_writers_at_all_steps_takes_effect_at_once)
 {
 	static struct px_test_writer writers[NR_STEPS];
@@ -472,7 +472,7 @@ START_TEST(set_filter_with_writers_at_all_steps_takes_effect_at_once)
 }
 END_TEST
 
-/* SETFILT-8: taken out of the filter under the hands of a writer, the type is recorded or not. */
+/* SETFILT-8: if the filter loses the type while a writer records, the stream has the event or it does not. */
 START_TEST(set_filter_emptied_with_writers_at_all_steps_records_once_at_most)
 {
 	static struct px_test_writer writers[NR_STEPS];
@@ -493,7 +493,7 @@ START_TEST(set_filter_emptied_with_writers_at_all_steps_records_once_at_most)
 		ck_assert_uint_eq(seen >> px_test_number(&event) & 1, 0);
 		seen |= 1u << px_test_number(&event);
 	}
-	ck_assert_uint_eq(seen, (1u << NR_STEPS) - 1); /* it was never in the filter */
+	ck_assert_uint_eq(seen, (1u << NR_STEPS) - 1); /* the filter never had this type */
 }
 END_TEST
 
@@ -503,7 +503,7 @@ static void trace_a_and_b_inside(void)
 	px_test_trace(b, 42);
 }
 
-/* SETFILT-8: until the change is done the old filter is the one. */
+/* SETFILT-8: until the change is complete, the old filter is valid. */
 START_TEST(set_filter_event_before_the_change_is_tested_against_the_old)
 {
 	set_filter(set_of(a, 0, 0));
@@ -528,8 +528,8 @@ static void let_slow_writer_go(void)
 }
 
 /*
- * SETFILT-8: a writer that looks at a filter of four changes ago, where the next one is being
- * written: in no filter that was in force is its type, and the event behind it is recorded.
+ * SETFILT-8: a writer reads a filter that was valid four changes ago, while its memory is being rewritten.  No valid
+ * filter has its type, and the stream records the later event.
  */
 START_TEST(set_filter_four_changes_under_a_slow_writer_do_not_mislead_it)
 {
@@ -550,7 +550,7 @@ START_TEST(set_filter_four_changes_under_a_slow_writer_do_not_mislead_it)
 }
 END_TEST
 
-/* A bounded stream with FILTER filtered, so that set_filter takes no room, and so many events. */
+/* Make a bounded stream whose filter has FILTER, so that set_filter() needs no room, and record this many events. */
 static void make_quiet_bounded_stream(uint32_t events)
 {
 	make_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
@@ -560,8 +560,7 @@ static void make_quiet_bounded_stream(uint32_t events)
 		px_test_trace(c, i);
 }
 
-/* UFULL-1 UFULL-2 UFULL-9: the writer of the event that fills the stream finds another filter at
- * the end. */
+/* UFULL-1 UFULL-2 UFULL-9: when the writer ends the event that fills the stream, it finds another filter. */
 START_TEST(set_filter_inside_the_event_that_fills_the_stream_stops_it_all_the_same)
 {
 	struct px_test_event event;
@@ -574,7 +573,7 @@ START_TEST(set_filter_inside_the_event_that_fills_the_stream_stops_it_all_the_sa
 	px_test_hold(&slow_writer, steps[_i].point, c, n - 1);
 	set_filter(set_of(POSIX_TRACE_FILTER, a, 0));
 	px_test_release(&slow_writer);
-	/* Not asked for its status, which would see that it is full. */
+	/* The test does not ask for the status, because that call would find the stream full. */
 	expect_type(POSIX_TRACE_START);
 	for (uint32_t i = 0; i < n - 1; i++) {
 		px_test_expect(stream, c, &event);
@@ -583,7 +582,7 @@ START_TEST(set_filter_inside_the_event_that_fills_the_stream_stops_it_all_the_sa
 	id = px_test_take(stream, &event);
 	if (id == c) {
 		expect_type(POSIX_TRACE_STOP);
-	} else { /* reserved, its slots were enough to stop the stream before it was recorded */
+	} else { /* reserved: its slots were enough to stop the stream before the event was recorded */
 		ck_assert_uint_eq(id, POSIX_TRACE_STOP);
 		expect_type(POSIX_TRACE_OVERFLOW);
 		expect_type(POSIX_TRACE_RESUME);
@@ -616,12 +615,12 @@ static bool has(const unsigned char *set, trace_event_id_t id)
 	return member;
 }
 
-/* SETFILT-9 SETFILT-8: between two changes there is nothing that both filters leave out. */
+/* SETFILT-9 SETFILT-8: between two changes, no event is recorded that both filters leave out. */
 START_TEST(set_filter_while_threads_write_events_obey_the_filters_around_them)
 {
 	const trace_event_set_t filters[] = {set_of(a, 0, 0), set_of(a, b, 0), set_of(b, 0, 0),
 					     set_of(a, b, c), set_of(0, 0, 0)};
-	unsigned char events[ROUNDS + 1] = {0}; /* bit 0: an a behind this change, bit 1: a b */
+	unsigned char events[ROUNDS + 1] = {0}; /* bit 0: an event a after this change; bit 1: an event b */
 	trace_event_set_t now[ROUNDS + 1] = {set_of(0, 0, 0)};
 	struct px_test_event event;
 	pthread_t thread[WRITERS];
@@ -662,7 +661,7 @@ END_TEST
 
 static int failures;
 
-/* Put the types into the filter and take them out, one by one. */
+/* Add the types to the filter and remove them, one by one. */
 static void *change_filter(void *first)
 {
 	trace_event_id_t id = (trace_event_id_t)(uintptr_t)first;
@@ -679,7 +678,7 @@ static void *change_filter(void *first)
 	return NULL;
 }
 
-/* SETFILT-8 GEN-3: each change begins where another ended, and none is lost. */
+/* SETFILT-8 GEN-3: each change begins where another one ended, and no change is lost. */
 START_TEST(set_filter_by_many_threads_is_a_chain_of_changes)
 {
 	trace_event_set_t now = set_of(0, 0, 0);

@@ -13,7 +13,7 @@
 static trace_id_t stream;
 static trace_event_id_t type;
 
-/* Not started.  In the place of the one before. */
+/* Create a stream in the place of the previous one, and do not start it. */
 static void make_stream(int policy, size_t size, unsigned int nr_rings)
 {
 	posix_trace_shutdown(stream);
@@ -48,7 +48,7 @@ static void trace_many(uint32_t n)
 		px_test_trace(type, i);
 }
 
-/* Record until the bounded stream stops by itself; how many events it took. */
+/* Record until the bounded stream stops automatically.  Return the number of events. */
 static uint32_t fill(void)
 {
 	uint32_t n = 0;
@@ -68,7 +68,7 @@ static uint32_t read_all(void)
 	return n;
 }
 
-/* How many events a looping stream of this size holds before it overwrites one. */
+/* Return how many events a looping stream of this size holds before it overwrites one. */
 static uint32_t count_until_overrun(void)
 {
 	uint32_t n = 0;
@@ -107,7 +107,7 @@ START_TEST(get_status_of_looping_stream_tells_each_overrun_once)
 	count_until_overrun();
 	expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
 	for (int i = 0; i < 3; i++) {
-		px_test_trace(type, 1); /* over a further one */
+		px_test_trace(type, 1); /* this overwrites one more */
 		expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN);
 		expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
 	}
@@ -116,7 +116,7 @@ START_TEST(get_status_of_looping_stream_tells_each_overrun_once)
 }
 END_TEST
 
-/* STATUS-4 LOOP-3: full is no overrun; the first event that is overwritten is one. */
+/* STATUS-4 LOOP-3: a full stream has no overrun; the first overwritten event is one. */
 START_TEST(get_status_of_looping_stream_is_overrun_by_one_event_too_many)
 {
 	struct txtrace_loss loss;
@@ -128,7 +128,7 @@ START_TEST(get_status_of_looping_stream_is_overrun_by_one_event_too_many)
 	trace_many(n - 1);
 	expect_status(POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_NO_OVERRUN);
 	if (_i) {				  /* nothing is lost */
-		ck_assert_uint_eq(read_all(), n); /* START and the others */
+		ck_assert_uint_eq(read_all(), n); /* START and the other events */
 		ok(txtrace_get_loss(stream, &loss));
 		ck_assert_uint_eq(loss.overwritten, 0);
 	} else {
@@ -138,7 +138,7 @@ START_TEST(get_status_of_looping_stream_is_overrun_by_one_event_too_many)
 }
 END_TEST
 
-/* STATUS-9 LOOP-3: however often the ring goes round */
+/* STATUS-9 LOOP-3: after any number of rounds through the ring */
 START_TEST(get_status_of_looping_stream_overwriting_what_was_read_is_no_overrun)
 {
 	struct px_test_event event;
@@ -204,7 +204,7 @@ START_TEST(get_status_of_stream_stopped_by_call_event_is_no_overrun)
 }
 END_TEST
 
-/* STATUS-4 EVENT-12: AMB-8: full is full, until there is room again */
+/* STATUS-4 EVENT-12: AMB-8: the stream stays full until it has room again */
 START_TEST(get_status_of_full_stream_stopped_by_call_event_is_an_overrun_until_there_is_room)
 {
 	struct px_test_event event;
@@ -294,8 +294,7 @@ END_TEST
 
 /* Combinations. */
 
-/* COMB-1 COMB-2 STATUS-1: along the whole way of a bounded stream, with status calls between all
- * steps */
+/* COMB-1 COMB-2 STATUS-1: during the whole life of a bounded stream, with status calls between all steps */
 START_TEST(get_status_of_bounded_stream_never_runs_full)
 {
 	static const char data[100];
@@ -333,8 +332,7 @@ START_TEST(get_status_of_bounded_stream_never_runs_full)
 }
 END_TEST
 
-/* COMB-1 COMB-2 STATUS-1: the event that fills the stream is there, its writer has not said so yet.
- */
+/* COMB-1 COMB-2 STATUS-1: the ring has the event that fills the stream, but its writer has not set the state yet. */
 START_TEST(get_status_between_the_last_event_and_the_automatic_stop_is_full)
 {
 	struct px_test_writer writer;
@@ -382,7 +380,7 @@ static void *ask_in_rounds(void *argument)
 	}
 }
 
-/* STATUS-3 STATUS-2 GEN-3: of all threads that ask at the same time, one gets the loss. */
+/* STATUS-3 STATUS-2 GEN-3: if several threads ask at the same time, one of them gets the loss. */
 START_TEST(get_status_by_many_threads_tells_a_loss_to_one)
 {
 	pthread_t thread[THREADS];
@@ -397,7 +395,7 @@ START_TEST(get_status_by_many_threads_tells_a_loss_to_one)
 		int count = 0;
 
 		if (round % 4)
-			px_test_trace(type, 1); /* lost, or over another one */
+			px_test_trace(type, 1); /* lost, or it overwrites another event */
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 		for (int i = 0; i < THREADS; i++)
@@ -427,9 +425,8 @@ static void *write_until_full(void *unused)
 }
 
 /*
- * STATUS-1 COMB-1 COMB-2: a stream that fills while it is asked was running with room, or suspended
- * and full, and had lost an event only when it was full.  It has many rings, so that asking takes
- * its time.
+ * STATUS-1 COMB-1 COMB-2: a stream that fills up during the call was running with room, or suspended and full.  It had
+ * lost an event only if it was full.  It has many rings, so the call takes long.
  */
 START_TEST(get_status_while_a_stream_fills_is_one_snapshot)
 {
@@ -464,7 +461,7 @@ END_TEST
 
 /* Several streams. */
 
-/* MULTI-1 MODEL-2 MODEL-3 EVENT-4: each with its own filter, limit of data and room */
+/* MULTI-1 MODEL-2 MODEL-3 EVENT-4: each stream has its own filter, data limit and room */
 START_TEST(event_goes_into_every_stream_by_its_own_rules)
 {
 	struct px_test_event event;
@@ -509,7 +506,7 @@ START_TEST(event_goes_into_every_stream_by_its_own_rules)
 }
 END_TEST
 
-/* MULTI-5 MODEL-2: nothing that is done with one stream is seen in another. */
+/* MULTI-5 MODEL-2: an operation on one stream does not affect another one. */
 START_TEST(control_of_one_stream_leaves_the_others_alone)
 {
 	trace_id_t other = px_test_create(&(struct px_test_stream){.nr_rings = 1});
@@ -553,7 +550,7 @@ START_TEST(control_of_one_stream_leaves_the_others_alone)
 }
 END_TEST
 
-/* STATUS-2 MULTI-5: the overrun of one, and the reset of one */
+/* STATUS-2 MULTI-5: the overrun of one stream, and its reset */
 START_TEST(get_status_resets_the_overrun_of_its_stream_alone)
 {
 	trace_id_t other = px_test_create(&(struct px_test_stream){.size = 4096, .nr_rings = 1});
@@ -567,8 +564,7 @@ START_TEST(get_status_resets_the_overrun_of_its_stream_alone)
 }
 END_TEST
 
-/* How far apart the times of an event are, in an old stream and one that took its time to be made.
- */
+/* How far apart the times of one event are, in an old stream and in a stream whose creation took long. */
 static uint64_t distance_of_times(trace_id_t old)
 {
 	struct px_test_event event;
@@ -587,8 +583,8 @@ static uint64_t distance_of_times(trace_id_t old)
 }
 
 /*
- * MULTI-2 INFO-8: each stream reads the clock for itself, and the scale is the same.  An
- * interruption between two readings can set them apart, but hardly always.
+ * MULTI-2 INFO-8: each stream reads the clock itself, and all use the same scale.  An interruption between two readings
+ * can move them apart, but rarely does.
  */
 START_TEST(event_has_about_the_same_time_in_every_stream)
 {

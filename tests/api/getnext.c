@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three functions that read: what they report and where they write it, how they wait, and how
- * the wait ends: by an event, the clock, a signal, a cancellation, a shutdown.  And what holds for
- * all functions: errno, signals, cancellation.
+ * The three functions that read: what they report and where they write it, how they wait, and what ends the wait: an
+ * event, the clock, a signal, a cancellation, a shutdown.  Also the rules for all functions: errno, signals,
+ * cancellation.
  */
 #include "support/common.h"
 
@@ -25,10 +25,7 @@
 #include "stream/handle.h"
 #include "stream/stream.h"
 
-/*
- * Threads that vanish, and frames that a cancellation unwinds, are more than a sanitizer
- * understands.
- */
+/* A sanitizer does not understand threads that disappear, and stack frames that a cancellation unwinds. */
 #if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
 #define IS_SANITIZED true
 #else
@@ -68,7 +65,7 @@ static void expect_number(trace_event_id_t expected, uint32_t number)
 	ck_assert_uint_eq(px_test_number(&seen), number);
 }
 
-/* The three, as one. */
+/* The three functions behind one interface. */
 
 enum kind { GETNEXT, TIMED, TRY, NR_KINDS };
 
@@ -82,7 +79,7 @@ static struct timespec in_ms(int64_t ms)
 	return (struct timespec){ns / 1000000000, ns % 1000000000};
 }
 
-/* What a call was given, and what it gave. */
+/* The arguments of a call, and its results. */
 struct call {
 	enum kind kind;
 	const struct timespec *abstime;
@@ -115,7 +112,7 @@ static int get(struct call *call)
 	return call->result;
 }
 
-/* A call whose outputs show whether they were written. */
+/* Make a call whose outputs show whether the function wrote them. */
 static struct call prepared(enum kind kind)
 {
 	struct call call;
@@ -203,7 +200,7 @@ START_TEST(trygetnext_empty_stream_returns_0_and_unavailable)
 }
 END_TEST
 
-/* A buffer that ends where its memory ends. */
+/* A buffer at the very end of its memory. */
 static unsigned char *buffer_end(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -215,7 +212,7 @@ static unsigned char *buffer_end(void)
 	return memory + page;
 }
 
-/* Read one event of this length into so many bytes, at the end of memory. */
+/* Read one event of this length into this many bytes, at the end of the memory. */
 static void read_into(enum kind kind, unsigned char *end, size_t recorded, size_t num_bytes,
 		      int as_recorded)
 {
@@ -253,11 +250,11 @@ START_TEST(getnext_buffer_of_any_size_gets_what_fits)
 			read_into(_i, end, recorded, size, POSIX_TRACE_NOT_TRUNCATED);
 		}
 	}
-	px_test_expect(stream, 0, &seen); /* the rest of what was cut is gone */
+	px_test_expect(stream, 0, &seen); /* the rest of the truncated event is gone */
 }
 END_TEST
 
-/* GETNEXT-4 GETNEXT-5 INFO-6: cut twice shows as cut when read */
+/* GETNEXT-4 GETNEXT-5 INFO-6: an event that was truncated twice is reported as truncated when read */
 START_TEST(getnext_truncated_record_shows_unless_cut_again)
 {
 	unsigned char *end = buffer_end();
@@ -271,7 +268,7 @@ START_TEST(getnext_truncated_record_shows_unless_cut_again)
 }
 END_TEST
 
-/* GETNEXT-6 SETMDS-2: nothing to copy is not cut when read */
+/* GETNEXT-6 SETMDS-2: an event without data is not truncated when read */
 START_TEST(getnext_no_buffer_for_an_event_without_data_is_as_recorded)
 {
 	struct call call = prepared(_i);
@@ -325,7 +322,7 @@ START_TEST(getnext_reported_event_frees_its_space)
 }
 END_TEST
 
-/* UNREAD-3 GETNEXT-2: recorded events stay readable */
+/* UNREAD-3 GETNEXT-2: after the end, recorded events stay readable */
 START_TEST(getnext_stopped_stream_reports_what_it_has)
 {
 	struct call call = prepared(GETNEXT);
@@ -349,7 +346,7 @@ static void overwrite_everything(void)
 		px_test_trace(type, i);
 }
 
-/* TRY-1 TIMED-4: the stream is not empty at any moment of the call */
+/* TRY-1 TIMED-4: the stream is never empty during the call */
 START_TEST(trygetnext_events_replaced_meanwhile_still_finds_one)
 {
 	struct call call = prepared(TRY);
@@ -411,7 +408,7 @@ END_TEST
 
 /* Waiting. */
 
-/* A thread in a call of its own. */
+/* A thread that makes one call. */
 struct reader {
 	struct call call;
 	pthread_t thread;
@@ -455,7 +452,7 @@ static void start_reader(struct reader *reader, enum kind kind)
 	pthread_create(&reader->thread, NULL, read_once, reader);
 }
 
-/* The reader is in its call, and sleeps there. */
+/* Wait until the reader sleeps in its call. */
 static void wait_until_blocked(struct reader *reader)
 {
 	while (px_load_acquire(&reader->tid) == 0)
@@ -464,7 +461,7 @@ static void wait_until_blocked(struct reader *reader)
 	ck_assert_uint_eq(px_load_acquire(&reader->is_done), 0);
 }
 
-/* The reader got this event. */
+/* Expect that the reader got this event. */
 static void expect_read(struct reader *reader, uint32_t number)
 {
 	pthread_join(reader->thread, NULL);
@@ -496,7 +493,7 @@ START_TEST(getnext_stream_not_started_waits_too)
 	stream = px_test_create(&one_ring);
 	start_reader(&reader, _i);
 	wait_until_blocked(&reader);
-	px_test_trace(type, 1); /* not recorded: nothing to wake for */
+	px_test_trace(type, 1); /* not recorded, so there is no reason to wake up */
 	ok(posix_trace_start(stream));
 	pthread_join(reader.thread, NULL);
 	ck_assert_int_eq(reader.call.result, 0);
@@ -564,8 +561,8 @@ static uint32_t nr_seen(void)
 }
 
 /*
- * Events of writers that waited so long for their CPU, in the middle of a record, that a reader
- * gave them up. They are lost, and are no fault of the test's.
+ * Events of writers that waited for their CPU in the middle of a record for so long that a reader gave them up.  Their
+ * loss is no fault.
  */
 static uint32_t nr_abandoned(void)
 {
@@ -587,7 +584,7 @@ static void expect_each_once(size_t nr, uint32_t abandoned)
 	ck_assert_uint_eq(missing, abandoned);
 }
 
-/* GETNEXT-8 GETNEXT-9 SHUT-6 GEN-3: each event once, and to each reader in order */
+/* GETNEXT-8 GETNEXT-9 SHUT-6 GEN-3: each event is read once, and each reader gets its events in order */
 START_TEST(getnext_several_readers_share_the_events)
 {
 	pthread_t readers[NR_READERS], writers[NR_WRITERS];
@@ -615,7 +612,7 @@ START_TEST(getnext_several_readers_share_the_events)
 }
 END_TEST
 
-/* GETNEXT-8: one event for two that wait: the other waits on */
+/* GETNEXT-8: two threads wait for one event: one of them goes on waiting */
 START_TEST(getnext_one_event_ends_one_wait)
 {
 	struct reader readers[2] = {{.number = 0}};
@@ -655,7 +652,7 @@ START_TEST(getnext_shutdown_ends_all_waits_with_einval)
 }
 END_TEST
 
-/* SHUT-6 KIND-3: a thread that waits for an event of the old stream does not get one of the new stream */
+/* SHUT-6 KIND-3: a thread that waits in the old stream does not get an event of the new stream */
 START_TEST(getnext_waiting_is_not_moved_to_the_next_stream)
 {
 	struct reader reader = {0};
@@ -712,7 +709,7 @@ START_TEST(timedgetnext_time_in_the_past_ends_at_once)
 }
 END_TEST
 
-/* TIMED-4 TIMED-5: an event there is wins over any abstime */
+/* TIMED-4 TIMED-5: if there is an event, abstime does not matter */
 START_TEST(timedgetnext_available_event_needs_no_valid_time)
 {
 	const struct timespec times[] = {{0, 0}, {-1, 0}, {0, -1}, {0, 1000000000}, {0, LONG_MAX}};
@@ -747,7 +744,7 @@ START_TEST(timedgetnext_invalid_time_without_event_gives_einval)
 }
 END_TEST
 
-/* TIMED-1 TIMED-2: as far away as a time can be */
+/* TIMED-1 TIMED-2: the latest time that can be represented */
 START_TEST(timedgetnext_time_at_the_end_of_time_waits_for_an_event)
 {
 	const struct timespec end = {LONG_MAX, 999999999};
@@ -788,7 +785,7 @@ static void handle(int signal, int flags, void (*handler)(int))
 	ck_assert_int_eq(sigaction(signal, &action, NULL), 0);
 }
 
-/* One signal may meet the reader before it sleeps; one of many does not. */
+/* One signal may arrive before the reader sleeps; of many signals, one arrives later. */
 static void interrupt(struct reader *reader)
 {
 	while (!px_load_acquire(&reader->is_done)) {
@@ -821,9 +818,7 @@ static bool kernel_restarts(void)
 	return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) == -1 && errno != ENOSYS;
 }
 
-/*
- * The thread sanitizer keeps a handler back until the system call returns, and one that is restarted does not.
- */
+/* The thread sanitizer delays a handler until the system call returns, so a restarted call never runs it. */
 #if defined __SANITIZE_THREAD__
 #define HANDLERS_RUN_AT_ONCE false
 #else
@@ -883,7 +878,7 @@ static void trace_in_handler(int unused)
 		px_test_trace(type, 6);
 }
 
-/* GETNEXT-13: the signal and the event come together */
+/* GETNEXT-13: the signal and the event arrive together */
 START_TEST(getnext_event_from_the_interrupting_handler_is_returned)
 {
 	struct reader reader = {0};
@@ -939,7 +934,7 @@ static void *read_through_interruptions(void *nr_interrupted)
 	}
 }
 
-/* GETNEXT-12 GETNEXT-8 SIG-2: under a storm of handlers nothing is lost and nothing comes twice */
+/* GETNEXT-12 GETNEXT-8 SIG-2: under many signals, no event is lost and none is read twice */
 START_TEST(getnext_storm_of_signals_loses_no_event)
 {
 	uint32_t nr_interrupted = 0, abandoned;
@@ -953,7 +948,7 @@ START_TEST(getnext_storm_of_signals_loses_no_event)
 		if (i % 100 == 0)
 			sleep_ms(1);
 		px_test_trace(type, i);
-		/* Before the last ones, make sure that a wait was interrupted. */
+		/* Before the last events, make sure that a signal has interrupted a wait. */
 		while (i == NR_EACH / 2 && px_load_acquire(&nr_interrupted) < 3) {
 			pthread_kill(thread, SIGUSR1);
 			sleep_ms(1);
@@ -1012,7 +1007,7 @@ START_TEST(getnext_cancelled_while_it_waits_consumes_nothing)
 	expect_untouched(&reader.call);
 	px_test_trace(type, 8);
 	expect_number(type, 8);
-	ok(posix_trace_shutdown(stream)); /* which waits for readers that are still there */
+	ok(posix_trace_shutdown(stream)); /* it waits for readers that are still in a call */
 }
 END_TEST
 
@@ -1022,7 +1017,7 @@ static void *read_with_pending_cancel(void *argument)
 	return read_once(argument);
 }
 
-/* GEN-7 CANC-2: pending on entry wins, and the event stays */
+/* GEN-7 CANC-2: a pending cancellation has priority on entry, and the event stays in the stream */
 START_TEST(getnext_cancel_pending_on_entry_takes_no_event)
 {
 	struct reader reader = {0};
@@ -1054,7 +1049,7 @@ START_TEST(getnext_with_cancellation_disabled_waits_on)
 }
 END_TEST
 
-/* CANC-1: the others go on */
+/* CANC-1: the other threads go on waiting */
 START_TEST(getnext_cancelling_one_reader_leaves_the_others)
 {
 	struct reader readers[3] = {{.number = 0}};
@@ -1104,7 +1099,7 @@ static void *read_with_cleanup(void *argument)
 	return NULL;
 }
 
-/* GEN-8: no lock is held when cleanup handlers run */
+/* GEN-8: cleanup handlers run without a lock held */
 START_TEST(getnext_cleanup_handlers_can_use_the_stream)
 {
 	struct reader reader = {0};
@@ -1141,12 +1136,12 @@ static void *read_and_count(void *kind)
 		call.num_bytes = sizeof(number);
 		if (get(&call) != 0)
 			return NULL;
-		/* No cancellation point between the call and here. */
+		/* There is no cancellation point between the call and this line. */
 		px_fetch_add(&times_seen[number], (unsigned char)1);
 	}
 }
 
-/* CANC-2 GETNEXT-8 GETNEXT-13: an event and a cancellation at the same time lose nothing */
+/* CANC-2 GETNEXT-8 GETNEXT-13: if an event and a cancellation arrive at the same time, nothing is lost */
 START_TEST(getnext_storm_of_cancellations_loses_no_event)
 {
 	const enum kind kinds[2] = {GETNEXT, TIMED};
@@ -1179,7 +1174,7 @@ START_TEST(getnext_storm_of_cancellations_loses_no_event)
 }
 END_TEST
 
-/* What must not act on a cancellation, and what we promise not to (GEN-7). */
+/* Functions that must not act on a cancellation, and functions for which the library promises this (GEN-7). */
 
 static void call_attributes(void)
 {
@@ -1279,7 +1274,7 @@ static void call_control(void)
 	posix_trace_clear(stream);
 }
 
-/* A writer that vanished in its record: the reader has to ask the kernel about it. */
+/* The writer disappeared in its record, so the reader must ask the kernel about the writer. */
 static void vanish_when_claimed(const char *name)
 {
 	if (strcmp(name, "ring.claim.done") == 0)
@@ -1345,7 +1340,7 @@ END_TEST
 
 /* For all functions. */
 
-/* GEN-2: success leaves errno alone, also when the kernel had to be asked */
+/* GEN-2: a successful call leaves errno unchanged, even if the library had to ask the kernel */
 START_TEST(getnext_behind_a_dead_writer_keeps_errno)
 {
 	struct timespec abstime = in_ms(1000000);
@@ -1370,7 +1365,7 @@ START_TEST(getnext_behind_a_dead_writer_keeps_errno)
 }
 END_TEST
 
-/* GEN-2: writers complain that they find no slot, so the kernel is asked about each owner */
+/* GEN-2: writers report that they find no slot, so the reader asks the kernel about each owner */
 START_TEST(clear_behind_a_dead_writer_keeps_errno)
 {
 	struct px_stream *inner;
@@ -1405,7 +1400,7 @@ START_TEST(any_function_keeps_errno)
 }
 END_TEST
 
-/* GEN-1 GEN-2 GEN-9: the number is the result, not -1, and errno has nothing to do with it */
+/* GEN-1 GEN-2 GEN-9: the result is the error number, not -1, and the call does not use errno */
 START_TEST(any_function_returns_the_error_number)
 {
 	errno = STRANGE_ERRNO;
@@ -1414,7 +1409,7 @@ START_TEST(any_function_returns_the_error_number)
 }
 END_TEST
 
-/* Each group as often as it can, by several threads on one stream. */
+/* Call each group as often as possible, in several threads on one stream. */
 static uint32_t is_over;
 
 static void *call_for_ever(void *unused)
@@ -1464,7 +1459,7 @@ static unsigned int nr_threads_of_process(void)
 	return n;
 }
 
-/* SIG-4: there are no helper threads that a signal could find */
+/* SIG-4: the library has no helper threads to which a signal could go */
 START_TEST(any_function_makes_no_thread)
 {
 	unsigned int before = nr_threads_of_process();
@@ -1494,7 +1489,7 @@ START_TEST(any_function_leaves_handlers_and_mask_alone)
 	pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
 	for (int i = 1; i < NSIG; i++) {
 		if (sigaction(i, NULL, &after) != 0)
-			continue; /* the C library's own */
+			continue; /* a thread of the C library */
 		ck_assert(before[i].sa_handler == after.sa_handler);
 		ck_assert_int_eq(before[i].sa_flags, after.sa_flags);
 		ck_assert_int_eq(sigismember(&mask_before, i), sigismember(&mask_after, i));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <trace.h>: constants, limits, members, prototypes.  Most of it is decided when this file is
- * compiled; the tests give it names.  That the header compiles alone, as C and C++, is
- * tests/tree/headers.sh.
+ * <trace.h>: constants, limits, members, prototypes.  The compiler checks most of them; the tests only give these
+ * checks names. tests/tree/headers.sh compiles the header alone, as C and C++.
  */
 #include <limits.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* HDR-11: constants for the compiler and, as plain integers, for the preprocessor. */
+/* HDR-11: constants for the compiler; those that are plain integers also work in the preprocessor. */
 #if POSIX_TRACE_SUSPENDED != 0 || POSIX_TRACE_RUNNING == 0
 #error "stream status"
 #endif
@@ -52,7 +51,7 @@
 #error "filter operations"
 #endif
 
-/* Values of a family must differ.  zero_first: the first one is 0, "nothing of the kind". */
+/* The values of a group must differ. zero_first: the first value is 0 and stands for "none". */
 struct shared_names {
 	const char *name;
 	bool zero_first;
@@ -109,7 +108,7 @@ END_TEST
 #define HAS_TYPE(expression, type) _Generic((expression), type: 1, default: 0)
 #define MEMBER_IS(structure, member, type) HAS_TYPE(&((struct structure *)NULL)->member, type *)
 
-/* HDR-9 AMB-9: event types are of the type of ids, the others int; two spellings of one value. */
+/* HDR-9 AMB-9: event types have the type of ids, the others have type int.  A value with two names is listed twice. */
 START_TEST(constants_have_their_types)
 {
 	_Static_assert(HAS_TYPE(POSIX_TRACE_ERROR, trace_event_id_t), "");
@@ -155,7 +154,7 @@ START_TEST(status_info_has_its_members)
 }
 END_TEST
 
-/* HDR-4: part of the ABI. */
+/* HDR-4: these values belong to the ABI. */
 START_TEST(structures_have_their_fixed_order_and_a_tail)
 {
 	static const size_t info[] = {
@@ -187,7 +186,7 @@ START_TEST(structures_have_their_fixed_order_and_a_tail)
 }
 END_TEST
 
-/* LIM-1 LIM-4; TRACE_EVENT_NAME_MAX is 59 because a name of the trace buffer has 60 bytes. */
+/* LIM-1 LIM-4; TRACE_EVENT_NAME_MAX is 59, because a name in the trace buffer has 60 bytes. */
 START_TEST(limits_are_at_least_their_minimum)
 {
 	_Static_assert(_POSIX_TRACE_EVENT_NAME_MAX == 30, "");
@@ -209,7 +208,7 @@ END_TEST
 #error "limits are for the preprocessor, too"
 #endif
 
-/* LIM-2: -1 is "no limit that sysconf() knows of", and not more restrictive. */
+/* LIM-2: -1 means that sysconf() knows no limit, so it does not restrict. */
 START_TEST(sysconf_limits_are_not_more_restrictive)
 {
 	static const struct {
@@ -238,7 +237,7 @@ END_TEST
 #error "CFG-1"
 #endif
 
-/* CFG-1 CFG-2: after <trace.h>, although <unistd.h> came before it. */
+/* CFG-1 CFG-2: after <trace.h>, even if <unistd.h> was included before it. */
 START_TEST(options_are_all_supported)
 {
 	ck_assert_int_eq(_POSIX_TRACE, 200809L);
@@ -248,7 +247,7 @@ START_TEST(options_are_all_supported)
 }
 END_TEST
 
-/* CFG-3: not interposed, so sysconf() says what the C library says. */
+/* CFG-3: the library does not replace sysconf(), so the C library answers. */
 START_TEST(sysconf_options_are_those_of_the_c_library)
 {
 	static const int names[] = {_SC_TRACE, _SC_TRACE_EVENT_FILTER, _SC_TRACE_INHERIT,
@@ -259,7 +258,7 @@ START_TEST(sysconf_options_are_those_of_the_c_library)
 }
 END_TEST
 
-/* Every function but posix_trace_event(): name, arguments. */
+/* Each function except posix_trace_event(): name, arguments. */
 #define FUNCTIONS(f)                                                                               \
 	f(attr_init, (trace_attr_t *))                                                             \
 	f(attr_destroy, (trace_attr_t *))                                                          \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_trace_start() and posix_trace_stop(): the life of a stream, and the windows in which it
- * runs. */
+/* posix_trace_start() and posix_trace_stop(): the states of a stream, and the windows in which it runs. */
 #include "support/common.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static int full_status_of(trace_id_t trid)
 	return px_test_status(trid).posix_stream_full_status;
 }
 
-/* The next event is a STOP with this in its data. */
+/* Expect that the next event is a STOP with this value in its data. */
 static void expect_stop(int automatic)
 {
 	struct px_test_event event;
@@ -72,7 +71,7 @@ static void expect_nothing(void)
 	px_test_expect(stream, 0, &event);
 }
 
-/* Record until the bounded stream stops by itself; how many events it took. */
+/* Record until the bounded stream stops automatically.  Return the number of events. */
 static uint32_t fill(void)
 {
 	uint32_t n = 0;
@@ -141,7 +140,7 @@ START_TEST(start_full_stream_has_no_effect_now)
 		ok(posix_trace_start(stream));
 	ck_assert_int_eq(status_of(stream), POSIX_TRACE_SUSPENDED);
 	ck_assert_int_eq(full_status_of(stream), POSIX_TRACE_FULL);
-	ok(posix_trace_stop(stream)); /* and no restart behind our back */
+	ok(posix_trace_stop(stream)); /* and the stream does not restart by itself */
 	expect_start(&none);
 	for (uint32_t i = 0; i < n; i++)
 		expect_number(i);
@@ -150,7 +149,7 @@ START_TEST(start_full_stream_has_no_effect_now)
 }
 END_TEST
 
-/* START-3 STOP-3: stop disarms the restart, start arms it again. */
+/* START-3 STOP-3: stop disables the automatic restart, and start enables it again. */
 START_TEST(start_full_stream_restarts_it_when_there_is_room)
 {
 	struct px_test_event event;
@@ -168,15 +167,15 @@ START_TEST(start_full_stream_restarts_it_when_there_is_room)
 END_TEST
 
 /*
- * START-3: a stream that was stopped by a call can be full as well, when its STOP took the room of
- * the last event.  Then start has no effect now, but is not forgotten.
+ * START-3: a stream that a call stopped can be full, too, if its STOP took the last room.  Then start has no effect
+ * now, but takes effect later.
  */
 START_TEST(start_stream_filled_by_its_stop_event_runs_when_there_is_room)
 {
 	trace_event_set_t none = set_of(0);
 	uint32_t n;
 
-	/* One event less than the stream takes. */
+	/* Record one event less than the stream can hold. */
 	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, 1);
 	ok(posix_trace_start(stream));
 	n = fill();
@@ -234,7 +233,7 @@ START_TEST(stop_running_stream_records_stop_and_discards_nothing)
 {
 	trace_event_set_t none = set_of(0);
 
-	ok(posix_trace_stop(stream)); /* never started: nothing to stop */
+	ok(posix_trace_stop(stream)); /* the stream never ran, so there is nothing to stop */
 	ok(posix_trace_start(stream));
 	px_test_trace(type, 1);
 	for (int i = 0; i < 3; i++) {
@@ -274,7 +273,7 @@ START_TEST(stop_full_stream_records_nothing_and_prevents_the_restart)
 }
 END_TEST
 
-/* EVENT-2 STATUS-4 STOP-3: a stream that was stopped for good and has room again loses nothing. */
+/* EVENT-2 STATUS-4 STOP-3: if a stopped stream has room again, it still loses nothing. */
 START_TEST(stop_full_stream_event_after_it_was_emptied_is_no_loss)
 {
 	trace_event_set_t none = set_of(0);
@@ -387,7 +386,7 @@ static void begin_to_read(void)
 	px_test_wait_asleep(reader.tid);
 }
 
-/* STOP-7 GETNEXT-2: the reader gets events and nothing else. */
+/* STOP-7 GETNEXT-2: the reader gets only the events. */
 START_TEST(stop_leaves_a_sleeping_reader_asleep)
 {
 	begin_to_read();
@@ -404,7 +403,7 @@ START_TEST(stop_leaves_a_sleeping_reader_asleep)
 }
 END_TEST
 
-/* Sequences: s start, p stop, 1-9 an event, c clear, f filter the type, F filter nothing. */
+/* Sequences of calls: s start, p stop, 1-9 an event, c clear, f filter the type, F filter nothing. */
 
 static void act(char what)
 {
@@ -429,7 +428,7 @@ static void act(char what)
 	}
 }
 
-/* What is recorded, in the same letters: S START, P STOP, R FILTER. */
+/* The recorded events, in the same letters: S START, P STOP, R FILTER. */
 static void read_all(char *text, size_t size)
 {
 	struct px_test_event event;
@@ -473,7 +472,7 @@ static const struct {
 	{"fs1p", "SP", POSIX_TRACE_SUSPENDED},
 	{"s1f2F3p", "S1RR3P", POSIX_TRACE_SUSPENDED},
 	{"s1pf2s3", "S1PS", POSIX_TRACE_RUNNING},
-	{"fs1c2", "2", POSIX_TRACE_RUNNING}, /* AMB-2: clear empties the filter */
+	{"fs1c2", "2", POSIX_TRACE_RUNNING}, /* AMB-2: clear also makes the filter empty */
 };
 
 /* START-1 START-2 STOP-1 STOP-2 SYSEV-4 EVENT-2 MODEL-1 */
@@ -506,7 +505,7 @@ START_TEST(start_with_everything_filtered_runs_and_records_nothing)
 }
 END_TEST
 
-/* START-1 STOP-1 SYSEV-4 CLEAR-2: whatever the order of the calls; read now and then. */
+/* START-1 STOP-1 SYSEV-4 CLEAR-2: any order of the calls; the test reads from time to time. */
 START_TEST(random_calls_record_what_a_model_says)
 {
 	uint64_t seed = test_seed();
@@ -540,14 +539,14 @@ START_TEST(random_calls_record_what_a_model_says)
 }
 END_TEST
 
-/* Windows: what is between a START and the next STOP. */
+/* Windows: the events between a START and the next STOP. */
 
 struct windows {
 	int starts, stops, events;
 	uint64_t sum; /* of the numbers */
 };
 
-/* Read all; every user event is inside a window, and START and STOP take turns. */
+/* Read all events.  Each user event must be in a window, and START and STOP must alternate. */
 static struct windows read_windows(void)
 {
 	struct windows found = {0, 0, 0, 0};
@@ -576,8 +575,7 @@ static struct windows read_windows(void)
 	return found;
 }
 
-/* The steps of an event, and whether it is recorded even if the stream is stopped for good there.
- */
+/* The steps of an event, and whether the stream records the event if it is stopped for good at this step. */
 static const struct {
 	const char *point;
 	bool is_in; /* the writer has seen for the second time that the stream runs */
@@ -588,10 +586,10 @@ static const struct {
 };
 #define NR_STEPS PX_ARRAY_SIZE(steps)
 
-/* The stream of a round, and a writer held at each of the steps. */
+/* Make the stream of a round, and stop a writer at each of the steps. */
 static struct px_test_writer writers[NR_STEPS];
 
-/* Returns the steps that there are, as bits. */
+/* Return the possible steps as bits. */
 static uint64_t hold_writers(int policy, unsigned int nr_rings)
 {
 	uint64_t held = 0;
@@ -624,8 +622,7 @@ static const struct {
 	{POSIX_TRACE_UNTIL_FULL, 0},
 };
 
-/* START-7 STOP-6 SYSEV-4 EVENT-1: each event is in one window, that in which its writer saw the
- * stream run. */
+/* START-7 STOP-6 SYSEV-4 EVENT-1: each event is in one window: that in which its writer saw the stream run. */
 START_TEST(restart_with_writers_at_all_steps_every_event_is_inside_a_window)
 {
 	for (int restarts = 1; restarts <= 3; restarts++) {
@@ -648,7 +645,7 @@ START_TEST(restart_with_writers_at_all_steps_every_event_is_inside_a_window)
 }
 END_TEST
 
-/* STOP-6 EVENT-2: what began before is before STOP or not there at all. */
+/* STOP-6 EVENT-2: an event that began before STOP is before STOP in the stream, or is not in the stream. */
 START_TEST(stop_with_writers_at_all_steps_nothing_is_behind_stop)
 {
 	struct windows found;
@@ -707,7 +704,7 @@ static void restart_inside(void)
 	result |= posix_trace_start(stream);
 }
 
-/* START-7 STOP-6: an event that is interrupted at each attempt, by stop and start. */
+/* START-7 STOP-6: stop and start interrupt each attempt of the event. */
 START_TEST(restart_again_and_again_inside_one_event_records_it_once)
 {
 	struct windows found;
@@ -729,7 +726,7 @@ START_TEST(restart_again_and_again_inside_one_event_records_it_once)
 }
 END_TEST
 
-/* Threads that control and threads that write. */
+/* Threads that start and stop, and threads that write. */
 
 enum { WRITERS = 3, CONTROLLERS = 2, ROUNDS = 150 };
 
@@ -754,7 +751,7 @@ static void *control(void *unused)
 	return unused;
 }
 
-/* START-7 STOP-6 SYSEV-4 GEN-3: START and STOP take turns, and all events are inside. */
+/* START-7 STOP-6 SYSEV-4 GEN-3: START and STOP alternate, and all events are inside the windows. */
 START_TEST(start_and_stop_by_threads_while_others_write_windows_are_whole)
 {
 	pthread_t writer[WRITERS], controller[CONTROLLERS];

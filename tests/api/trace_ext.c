@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* <trace_ext.h> on logs and files: objects, files, custom events of TraceX, what else is known of an event. */
+/* <trace_ext.h> on logs and files: objects, file properties, custom events of TraceX, and details of an event. */
 #include "support/common.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 static struct px_test_event event;
 
-/* A log of one event of each type, complete; the caller closes the file. */
+/* Make a complete log with one event of each type.  The caller closes the file. */
 static int write_log(const char *const *names, size_t nr_names)
 {
 	int fd = px_test_file();
@@ -32,7 +32,7 @@ static int write_log(const char *const *names, size_t nr_names)
 
 /* Custom events. */
 
-/* The types of a process stay, so each test of this has its own process: Check forks. */
+/* A process keeps its event types, so each of these tests needs its own process: Check forks. */
 START_TEST(trxc_of_a_log_is_this_text)
 {
 	static const char *const names[] = {"disk read", "a, (b)_c", "x", "Gr\xc3\xbc\xc3\x9f"};
@@ -152,7 +152,7 @@ START_TEST(trxc_fills_a_buffer_to_its_last_byte_and_no_further)
 }
 END_TEST
 
-/* Objects, and what is known of an event. */
+/* Objects, and the details of an event. */
 
 static bool find_object(trace_id_t trid, unsigned int handle, struct txtrace_object *object)
 {
@@ -262,11 +262,11 @@ START_TEST(objects_want_a_pre_recorded_stream)
 }
 END_TEST
 
-/* Going to a time. */
+/* Tests of txtrace_seek(). */
 
 #define SOUGHT 40000 /* events; the log has several parts */
 
-/* Go to this time: what was skipped is earlier, and what follows are the events behind it. */
+/* Go to this time.  The skipped events are earlier, and the next event is the first one after this time. */
 static uint64_t seek(trace_id_t trid, const uint64_t *times, uint64_t nr, uint64_t time_ns)
 {
 	struct timespec time = {.tv_sec = (time_t)(time_ns / 1000000000), .tv_nsec = (long)(time_ns % 1000000000)};
@@ -329,7 +329,7 @@ END_TEST
 
 /* Modules. */
 
-/* The path of the module that an address is in, and its build-id. */
+/* The path and build-id of the module that has an address. */
 static bool find_module(char *text, uint64_t address, char *path, char *build_id)
 {
 	char *line;
@@ -445,7 +445,7 @@ START_TEST(file_info_of_a_log)
 	ck_assert_int_eq(info.byte_swapped, 0);
 	ck_assert_int_eq(info.text, 0);
 	ck_assert(info.tick_ns == 100);
-	ck_assert_uint_ge(info.nr_objects, 3); /* of no thread, main, the type */
+	ck_assert_uint_ge(info.nr_objects, 3); /* of no thread, of main, of the event type */
 	ck_assert_uint_eq(info.nr_volumes, 1);
 	ck_assert_uint_gt(info.nr_entries, 3);
 	ck_assert_uint_eq(info.nr_slots, (1 << 20) / PX_LOG_EVENT_BYTES);
@@ -456,7 +456,7 @@ START_TEST(file_info_of_a_log)
 }
 END_TEST
 
-/* A ring of ours, copied, is a trace buffer like any other. */
+/* A copy of one of our rings is a trace buffer like any other. */
 START_TEST(file_of_a_copied_ring_has_its_types_by_name_and_any_tick)
 {
 	trace_event_id_t tick = px_test_open_type("tick");
@@ -496,7 +496,7 @@ START_TEST(file_of_a_copied_ring_has_its_types_by_name_and_any_tick)
 }
 END_TEST
 
-/* Standard output may be closed: a log must not come to lie there. */
+/* Standard output may be closed.  Then the log must not get descriptor 1. */
 START_TEST(files_of_ours_are_none_of_the_standard_descriptors)
 {
 	int fd = fcntl(px_test_file(), F_DUPFD_CLOEXEC, 10);

@@ -35,7 +35,7 @@ static trace_event_id_t open_numbered(int number)
 	return px_test_open_type(name);
 }
 
-/* The next id of the list; 0 at its end, where nothing is stored. */
+/* Return the next id of the list; return 0 at its end, where the function stores nothing. */
 static trace_event_id_t next_type(trace_id_t trid)
 {
 	trace_event_id_t id = 54321;
@@ -78,7 +78,7 @@ START_TEST(getnext_id_gives_user_types_in_order_of_registration)
 
 	for (int i = 0; i < 100; i++)
 		ids[i] = open_numbered(i);
-	open_numbered(3); /* known: no second entry */
+	open_numbered(3); /* the type is known, so there is no second entry */
 	expect_predefined(stream);
 	for (int i = 0; i < 100; i++)
 		ck_assert_uint_eq(next_type(stream), ids[i]);
@@ -124,7 +124,7 @@ static int open_in_child(void *name)
 	return posix_trace_eventid_open(name, &id);
 }
 
-/* TYPELIST-3 FORK-7: the list is that of the traced process; a child's is another. */
+/* TYPELIST-3 FORK-7: the list is that of the traced process; its child has another list. */
 START_TEST(getnext_id_does_not_give_types_of_an_untraced_child)
 {
 	ck_assert_int_eq(px_test_in_child(open_in_child, (char *)"of the child"), 0);
@@ -133,8 +133,7 @@ START_TEST(getnext_id_does_not_give_types_of_an_untraced_child)
 }
 END_TEST
 
-/* TYPELIST-3 TYPELIST-4: a name that a child knew first is still one of the parent's, when it opens
- * it. */
+/* TYPELIST-3 TYPELIST-4: if a child opened a name first, the parent still gets the name when it opens it. */
 START_TEST(getnext_id_after_the_end_gives_a_type_that_a_child_opened_earlier)
 {
 	trace_event_id_t late, early;
@@ -178,7 +177,7 @@ static void *take_two(void *unused)
 	return unused;
 }
 
-/* TYPELIST-5: not to the thread */
+/* TYPELIST-5: the position does not belong to the thread */
 START_TEST(getnext_id_position_is_shared_by_threads)
 {
 	pthread_t thread;
@@ -270,7 +269,7 @@ START_TEST(clear_begins_the_list_again)
 }
 END_TEST
 
-/* TYPELIST-1: what else is done with the stream does not move the position. */
+/* TYPELIST-1: other operations on the stream do not move the position. */
 START_TEST(getnext_id_goes_on_where_it_was_whatever_else_happens)
 {
 	struct px_test_event event;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock: counters and their conversion to time, with anchors from a simulated clock where it
- * matters what they say, and from the real one; and the time stamps of events, which are made of
- * both.
+ * The clock: counters and their conversion to time, and the time stamps of events.  Where the values matter, a
+ * simulated clock gives the anchors; otherwise the real clock does.
  */
 #include "support/common.h"
 
@@ -35,7 +34,7 @@ static uint64_t scale_of(double ns_per_tick)
 	return (uint64_t)(ns_per_tick * (double)SCALE_ONE);
 }
 
-/* The clock of the library, which may stand still. */
+/* The clock of the library, which a test may stop. */
 
 #if defined __x86_64__ || defined __aarch64__ /* base/system.h */
 static bool stands_still;
@@ -51,7 +50,7 @@ int __wrap_px_system_clock_gettime(clockid_t clock, struct timespec *now)
 	return 0;
 }
 
-/* INFO-7: no call waits for ever for a clock that stands still, as in a debugger or under libfaketime. */
+/* INFO-7: no call waits for ever if the clock stands still, as in a debugger or under libfaketime. */
 START_TEST(clock_that_stands_still_ends_each_wait)
 {
 	stands_still = true;
@@ -96,7 +95,7 @@ END_TEST
 
 START_TEST(clock_shift_makes_ticks_of_64_to_128_ns)
 {
-	/* From 50 MHz to 10 GHz, and what is far outside. */
+	/* From 50 MHz to 10 GHz, and values far outside of this range. */
 	for (double ns = 0.1; ns < 20; ns *= 1.01) {
 		double tick = ns * (double)(UINT64_C(1) << px_clock_shift(scale_of(ns)));
 
@@ -197,7 +196,7 @@ static void begin_timeline(uint64_t scale)
 {
 	struct px_clock clock = {PX_CLOCK_MONOTONIC, scale};
 
-	/* Its own beginning is now; ours is a round number. */
+	/* The timeline begins now; the test uses a round number instead. */
 	px_timeline_init(&timeline, &clock, 0);
 	timeline.source = PX_CLOCK_HARDWARE;
 	timeline.realtime_offset_ns = OFFSET_NS;
@@ -217,11 +216,11 @@ static uint64_t convert(uint64_t counter)
 	return px_timeline_convert(&timeline, START_COUNTER + counter) - OFFSET_NS - START_NS;
 }
 
-/* A counter whose rate changes at each step; kept as what is left to the next whole tick. */
+/* A counter whose rate changes at each step.  It stores the fraction up to the next whole tick. */
 struct simulation {
 	uint64_t random;
 	double ns_per_tick;
-	double rate; /* of it: 1 + a few parts in a million */
+	double rate; /* 1 + a few millionths */
 	uint64_t ns;
 	double ticks_left;
 	uint64_t counter;
@@ -254,7 +253,7 @@ static void pass_time(struct simulation *simulation, uint64_t ns)
 	simulation->ticks_left = ticks - floor(ticks);
 }
 
-/* The kernel steers its clock by up to 500 ppm; a good second moves it by much less. */
+/* The kernel adjusts its clock by up to 500 ppm; a real second changes it by much less. */
 static void drift(struct simulation *simulation)
 {
 	simulation->rate += ((double)random_below(simulation, 2001) - 1000) * 1e-9;
@@ -262,7 +261,7 @@ static void drift(struct simulation *simulation)
 		simulation->rate = 1;
 }
 
-/* Microseconds to seconds, all magnitudes as likely. */
+/* From microseconds to seconds; each order of magnitude is equally likely. */
 static uint64_t random_step_ns(struct simulation *simulation)
 {
 	uint64_t limit = UINT64_C(1000) << random_below(simulation, 21);
@@ -270,7 +269,7 @@ static uint64_t random_step_ns(struct simulation *simulation)
 	return limit / 2 + random_below(simulation, limit);
 }
 
-/* An anchor whose counter is up to spread_ns beside the truth, and not below the last. */
+/* Return an anchor whose counter is up to spread_ns off, but never below the previous one. */
 static void extend_noisy(struct simulation *simulation, uint64_t spread_ns, uint64_t *last)
 {
 	int64_t spread = (int64_t)((double)spread_ns / simulation->ns_per_tick);
@@ -291,7 +290,7 @@ START_TEST(timeline_drifting_clock_is_met_within_200_ns)
 	uint64_t last = 0;
 
 	begin_simulation(&simulation, rates[_i]);
-	/* The first look at the clock was 300 ppm wrong. */
+	/* The first reading of the clock was wrong by 300 ppm. */
 	begin_timeline(scale_of(rates[_i] * 1.0003));
 	for (int i = 0; i < 20000; i++) {
 		uint64_t step_ns = random_step_ns(&simulation);
@@ -314,8 +313,7 @@ START_TEST(timeline_drifting_clock_is_met_within_200_ns)
 }
 END_TEST
 
-/* Anchors as bad as a machine under load makes them: what is converted once is never contradicted.
- */
+/* Anchors that are as inexact as on a machine under load: a later conversion never contradicts an earlier one. */
 START_TEST(timeline_under_noisy_anchors_never_falls)
 {
 	static const uint64_t spreads_ns[] = {100, 1000, 20000, 500000, 5000000};
@@ -328,7 +326,7 @@ START_TEST(timeline_under_noisy_anchors_never_falls)
 		pass_time(&simulation, random_step_ns(&simulation) / 100 + 1);
 		drift(&simulation);
 		extend_noisy(&simulation, spreads_ns[_i], &last);
-		/* As a reader does: whatever is below the anchor, in order. */
+		/* Convert as a reader does: everything below the anchor, in order. */
 		for (uint64_t k = 0; k < 5; k++) {
 			uint64_t converted = convert(from + (last - from) / 5 * k);
 
@@ -372,7 +370,7 @@ START_TEST(timeline_anchor_within_tolerance_keeps_the_line)
 	ck_assert_uint_eq(convert(1500000), 1500000);
 	extend(3000000, 3000101);
 	ck_assert_uint_eq(timeline.nr_lines, 2);
-	/* From where the line had got to, not from where the anchor said it was. */
+	/* Begin at the end of the line, not at the time that the anchor gave. */
 	ck_assert_uint_eq(convert(2000000), 2000000);
 	ck_assert_uint_le(distance(convert(3000000), 3000101), 1);
 }
@@ -381,7 +379,7 @@ END_TEST
 START_TEST(timeline_each_part_has_its_own_line)
 {
 	begin_timeline(SCALE_ONE);
-	extend(1000000, 2000000); /* 2 ns a tick */
+	extend(1000000, 2000000); /* 2 ns for each tick */
 	extend(2000000, 2500000); /* half a nanosecond */
 	extend(3000000, 5500000);
 	ck_assert_uint_le(distance(convert(250000), 500000), 1);
@@ -393,7 +391,7 @@ START_TEST(timeline_each_part_has_its_own_line)
 }
 END_TEST
 
-/* The last line is bent here, by half, to meet the clock again. */
+/* Here the slope of the last line changes, by half of the difference, to meet the clock again. */
 START_TEST(timeline_scale_is_that_of_the_long_run)
 {
 	begin_timeline(2 * SCALE_ONE);
@@ -431,7 +429,10 @@ START_TEST(timeline_counters_before_its_beginning_are_earlier)
 }
 END_TEST
 
-/* Only the last lines are kept; what is older is on the straight line from the beginning to them. */
+/*
+ * The timeline keeps only the last lines.  Older counters are on a straight line from the beginning to the first of
+ * them.
+ */
 START_TEST(timeline_of_more_lines_than_it_keeps_forgets_the_oldest)
 {
 	uint64_t ns = 0;
@@ -478,7 +479,7 @@ START_TEST(timeline_counter_that_passes_64_bits_goes_on)
 }
 END_TEST
 
-/* An interrupted reading puts two anchors side by side on the counter, and far apart in time. */
+/* If an interrupt delays a reading, two anchors have nearly the same counter but very different times. */
 START_TEST(timeline_anchor_far_off_is_forgotten_soon)
 {
 	begin_timeline(SCALE_ONE);
@@ -534,7 +535,7 @@ START_TEST(clock_realtime_offset_leads_from_one_clock_to_the_other)
 		uint64_t before = now_ns(CLOCK_REALTIME);
 		uint64_t ns = now_ns(CLOCK_MONOTONIC) + px_clock_realtime_offset_ns();
 
-		/* The kernel steers the one as the other; what is left is how long a look takes. */
+		/* The kernel adjusts both clocks equally, so only the time of a reading is left. */
 		ck_assert_int_ge((int64_t)(ns - before), -20000);
 		ck_assert_int_le((int64_t)(ns - now_ns(CLOCK_REALTIME)), 20000);
 	}
@@ -558,7 +559,7 @@ START_TEST(timeline_of_this_machine_follows_the_kernels_clock)
 			sleep_ms((unsigned int)(next_random(&random) % 4));
 		px_timeline_extend(&timeline, px_clock_anchor(clock.source));
 		ns = px_timeline_convert(&timeline, counter) - timeline.realtime_offset_ns;
-		/* An anchor's own error, on a machine that is busy with other things. */
+		/* The error of a single anchor, on a machine that is busy with other work. */
 		ck_assert_int_ge((int64_t)(ns - before), -20000);
 		ck_assert_int_le((int64_t)(ns - after), 20000);
 	}
@@ -575,10 +576,7 @@ static trace_id_t start_stream(size_t size)
 	return trid;
 }
 
-/*
- * The offset is that of the creation; how long the memory of a large stream takes to be made must
- * not show in it.
- */
+/* The offset is that of the creation.  The time to allocate a large stream must not be part of it. */
 /* INFO-7 INFO-8 */
 START_TEST(event_time_is_monotonic_plus_the_offset_of_creation)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of calls as no wrapper makes them, in rings as no writer leaves them: a target that wants to do its
- * controller harm by what is translated.  Beside tests/process/hostile.c, which writes anywhere at random: here records
- * are whole, so that they are read, and what they say is nonsense.
- *
- * All is made from a seed, the same one each time if PX_SEED has no other, and between calls of the controller.
+ * Records of calls that no wrapper makes, in rings that no writer leaves: a target that tries to harm its controller
+ * through the translation of calls. tests/process/hostile.c writes random bytes anywhere; here the records are
+ * complete, so that the controller reads them, but their content is nonsense.  A seed generates all of it (PX_SEED, or
+ * always the same one), between calls of the controller.
  */
 #include "support/common.h"
 
@@ -24,7 +23,10 @@
 #define ROUNDS 60
 #define RECORDS 500 /* of a round */
 
-/* What the controller may come to need for one stream: the objects, the log's stage and what it knows of a volume. */
+/*
+ * The memory that the controller may need for one stream: the objects, the stage of the log, and the data about a
+ * volume.
+ */
 #define MEMORY_MAX (UINT64_C(64) << 20)
 
 static uint64_t random_state;
@@ -54,9 +56,9 @@ static uint64_t wild_word(void)
 		return UINT64_MAX - below(3);
 	case 2:
 		return UINT64_C(1) << below(64);
-	case 3: /* descriptors, and addresses that meet each other */
+	case 3: /* descriptors, and addresses that collide */
 		return below(40);
-	case 4: /* a handle of anything */
+	case 4: /* a random handle */
 		return px_txtb_handle((enum px_txtb_object_type)below(16), (uint32_t)below(40));
 	default:
 		return next_random(&random_state);
@@ -64,8 +66,8 @@ static uint64_t wild_word(void)
 }
 
 /*
- * The context of a call: one of a few threads, so that waits meet; also handles of objects, of the idle thread, and of
- * no thread.
+ * The context of a call: one of a few threads, so that waits collide; or a handle of an object, of the idle thread, or
+ * of no thread.
  */
 static uint32_t some_context(void)
 {
@@ -120,7 +122,7 @@ static size_t some_data(unsigned char data[MAX_DATA])
 
 	memset(data, (int)below(256), MAX_DATA); /* a text without an end, or without a beginning */
 	if (one_in(3))
-		first.words[1] = below(4) << 32 | below(8); /* a call that went well */
+		first.words[1] = below(4) << 32 | below(8); /* a call that succeeded */
 	memcpy(data, &first, sizeof(first));
 	return length;
 }
@@ -132,17 +134,17 @@ static struct px_ring some_ring(void)
 	return px_rings_get(&view->rings, (uint32_t)below(view->rings.nr_rings));
 }
 
-/* What its writer would not have said of itself. */
+/* Values that the writer would not have stored. */
 static void lie(const struct px_ring *ring, uint64_t position)
 {
 	struct px_slot *slot = &ring->slots[position & ring->mask];
 	struct px_txtb_entry *entry = &ring->entries[position & ring->mask];
 
 	switch (below(4)) {
-	case 0: /* of so many bytes */
+	case 0: /* with this many bytes */
 		px_write_once(&slot->body[2], wild_word() << 32 | getpid());
 		break;
-	case 1: /* long ago, or some day */
+	case 1: /* long ago, or in the future */
 		px_write_once(&slot->counter, wild_word());
 		break;
 	case 2:
@@ -209,7 +211,10 @@ static void forge_wrappers(void)
 			 one_in(2) ? (uint32_t)below(PX_WRAPPERS_MAX + 2) : (uint32_t)wild_word());
 }
 
-/* Claims as unfinished sequences leave them, and such as none could: at head, beyond it, where the oldest record was. */
+/*
+ * Claims as unfinished sequences leave them, and impossible ones: at the head, beyond it, or where the oldest record
+ * was.
+ */
 static void forge_claims(void)
 {
 	struct px_ring ring = some_ring();
@@ -248,7 +253,7 @@ static void forge_control(void)
 	case 4:
 		px_write_once(&ring.control->skipped[below(PX_RING_SKIPS)], wild_word());
 		break;
-	default: /* back to what the reader can go on with */
+	default: /* back to a state in which the reader can go on */
 		px_write_once(&ring.control->head, ring.control->tail);
 		break;
 	case 6:
@@ -382,7 +387,7 @@ static void control(bool has_log)
 	ck_assert_uint_lt(mallinfo2().uordblks, begun_bytes + MEMORY_MAX);
 }
 
-/* What the log has for a call. */
+/* What the log stores for a call. */
 static void look_at_call(trace_id_t log, const struct posix_trace_event_info *info)
 {
 	struct txtrace_call call;
@@ -424,7 +429,7 @@ static void end(int file, unsigned int look)
 		read_log(file);
 		close(file);
 	}
-	/* This process goes on as a controller. */
+	/* This process continues as a controller. */
 	trid = px_test_create(&(struct px_test_stream){0});
 	ok(posix_trace_start(trid));
 	px_test_trace(POSIX_TRACE_UNNAMED_USEREVENT, 4711);
@@ -451,7 +456,7 @@ START_TEST(forged_calls_do_their_controller_no_harm)
 }
 END_TEST
 
-/* Nothing is said of what is read then; GEN-9 */
+/* The test does not check what it then reads; GEN-9 */
 START_TEST(forged_rings_do_their_controller_no_harm)
 {
 	int file = begin(_i);

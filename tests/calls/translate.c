@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls as ThreadX would have recorded them: what is shown of each record, what a log makes of it, and what comes back.
- * The records are made by hand, so that every order of them can be had.
+ * Calls in the form in which ThreadX would have recorded them: the entries that the viewer shows for each record, what
+ * a log does with it, and what the reader gets back.  The test writes the records itself, so that it can choose their
+ * order.
  */
 #include "support/common.h"
 
@@ -72,7 +73,7 @@ static void introduce(uint32_t n)
 	px_threads_add(&threads, &object);
 }
 
-/* A call on its way: its data, and a record that has them. */
+/* A recorded call: its data, and a record that holds them. */
 static unsigned char bytes[512];
 static size_t length;
 
@@ -148,7 +149,7 @@ static void translate(uint32_t n, enum px_call call, uint32_t flags)
 		ck_assert_mem_eq(translation.entries[translation.own].info, bytes, 16);            \
 	} while (0)
 
-/* The object's handle in the record's own entry. */
+/* The handle of the object in the entry of the record itself. */
 static uint32_t object_in(unsigned int word)
 {
 	return translation.entries[translation.own].info[word];
@@ -205,7 +206,7 @@ START_TEST(owner_who_is_not_traced_is_not_nobody)
 {
 	ON(1, pthread_mutex_trylock, 0, M1, 99999, 1, EBUSY);
 	EXPECT(0, 52, thread(1), object_in(0), 0, PX_NO_THREAD, 1);
-	/* A thread that is in the table but has recorded nothing yet is known, too. */
+	/* A thread is also known if it is in the table but has recorded nothing yet. */
 	ON(1, pthread_mutex_trylock, 0, M1, tid_of(5), 1, EBUSY);
 	EXPECT(0, 52, thread(1), object_in(0), 0, thread(5), 1);
 }
@@ -234,7 +235,7 @@ START_TEST(wait_is_suspend_and_resume_by_who_ended_it)
 }
 END_TEST
 
-/* The unlock is recorded ahead of the real one, and the wait begins behind the first attempt. */
+/* The wrapper records the unlock before the real unlock, and the wait begins after the first attempt. */
 START_TEST(mutex_given_up_just_before_the_wait_tells_who_ended_it)
 {
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -242,7 +243,7 @@ START_TEST(mutex_given_up_just_before_the_wait_tells_who_ended_it)
 	ON(2, pthread_mutex_lock, BEGINS, M1, tid_of(1), 1, 0);
 	ON(2, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
 	EXPECT(0, 1, thread(1), thread(2), 13, 0, thread(1));
-	/* But not if another thread has had the mutex since. */
+	/* But not if another thread took the mutex in between. */
 	ON(2, pthread_mutex_unlock, 0, M1, tid_of(2), 1, 0);
 	ON(3, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	ON(4, pthread_mutex_lock, BEGINS, M1, tid_of(3), 1, 0);
@@ -262,7 +263,7 @@ START_TEST(inner_unlock_of_a_recursive_mutex_wakes_nobody)
 }
 END_TEST
 
-/* A thread that sleeps has no entries; RUNNING names the thread. */
+/* A sleeping thread has no entries, so RUNNING names the thread. */
 START_TEST(waker_that_sleeps_by_now_is_told_by_running_alone)
 {
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -297,7 +298,7 @@ START_TEST(wait_that_failed_was_ended_by_nobody)
 }
 END_TEST
 
-/* A post before the wait was for another thread. */
+/* A post before the wait belonged to another thread. */
 START_TEST(semaphore_posted_before_the_wait_does_not_tell_who_ended_it)
 {
 	ON(1, sem_post, 0, M1, 0, 0, 0);
@@ -344,7 +345,7 @@ START_TEST(once_is_ended_by_who_ran_the_function)
 		object_data(flag, 0, 0, 0);
 		translate(2, calls[i], BEGINS);
 		EXPECT(0, 32, thread(2), object_in(0), 1, 0, 0);
-		/* A thread that finds the work done wakes up no thread. */
+		/* A thread that finds nothing to do wakes up no thread. */
 		translate(3, calls[i], 0);
 		object_data(flag, 1, 0, 0);
 		translate(1, calls[i], 0);
@@ -371,11 +372,11 @@ START_TEST(c11_is_told_as_its_equals)
 	ON(2, mtx_timedlock, BEGINS, M1, tid_of(1), 1, 0);
 	EXPECT(0, 52, thread(2), handle, 1, thread(1), 1);
 	EXPECT(1, 2, thread(2), thread(2), 13, 0, IDLE);
-	/* Its time is over: no thread has woken it up. */
+	/* Its timeout has expired, so no thread has woken it up. */
 	ON(2, mtx_timedlock, ENDS, M1, tid_of(1), 1, ETIMEDOUT);
 	EXPECT(0, 1, IDLE, thread(2), 13, 0, IDLE);
 	ON(2, mtx_lock, BEGINS, M1, tid_of(1), 1, 0);
-	/* Refused: it is no native event, and nothing is given up. */
+	/* The call failed, so it is no native event, and the object stays as it is. */
 	ON(3, mtx_unlock, 0, M1, tid_of(1), 1, 4095);
 	EXPECT_PLAIN();
 	ON(1, mtx_unlock, 0, M1, tid_of(1), 1, 0);
@@ -439,7 +440,7 @@ START_TEST(queue_is_waited_for_in_two_directions)
 	ON_FD(2, mq_receive, 0, 7, 64, 64);
 	ON_FD(3, mq_timedsend, ENDS, 7, 64, 0);
 	EXPECT(0, 1, thread(2), thread(3), 5, 0, thread(2));
-	/* The descriptor of a queue that is closed as any other. */
+	/* A queue's descriptor that close() closes like any other descriptor. */
 	ON_FD(1, close, 0, 7, 0, 0);
 	EXPECT(0, 61, thread(1), queue, 0, 0, 0);
 }
@@ -459,7 +460,7 @@ START_TEST(thread_end_wakes_who_joins_it)
 	EXPECT(0, 1, thread(2), thread(1), 3, 0, thread(2));
 	EXPECT(1, 2, thread(2), thread(2), 2, 0, IDLE);
 	ck_assert_uint_eq(translation.open, 2);
-	/* It is awake already. */
+	/* The thread is awake already. */
 	ON(1, pthread_join, ENDS, pthread_of(2), 0, 0, 0);
 	EXPECT_COUNT(2);
 	EXPECT(0, 6, IDLE, 0, 0, 0, 0);
@@ -469,7 +470,7 @@ START_TEST(thread_end_wakes_who_joins_it)
 }
 END_TEST
 
-/* What is heard of a thread that sleeps means that it does not. */
+/* An event of a sleeping thread shows that the thread does not sleep. */
 START_TEST(event_of_a_thread_that_sleeps_wakes_it)
 {
 	struct px_record event = record_of(2, PX_CALL_sem_post, 0);
@@ -484,14 +485,14 @@ START_TEST(event_of_a_thread_that_sleeps_wakes_it)
 	EXPECT_PLAIN();
 	px_translate(translator, &event, bytes, length, &translation);
 	EXPECT_COUNT(1);
-	/* A lost end, and a new wait. */
+	/* The end of one wait is lost, and a new wait begins. */
 	ON(3, sem_wait, BEGINS, M2, 0, 0, 0);
 	ON(3, pthread_mutex_lock, BEGINS, M1, tid_of(1), 1, 0);
 	EXPECT_COUNT(3);
 	EXPECT(0, 1, IDLE, thread(3), 6, 0, IDLE);
 	EXPECT(1, 52, thread(3), object_in(0), FOREVER, thread(1), 1);
 	EXPECT(2, 2, thread(3), thread(3), 13, 0, IDLE);
-	/* An end without a beginning: what was before it was sleep. */
+	/* An end without a beginning: before it, the thread slept. */
 	ON(4, sem_wait, ENDS, M2, 0, 0, 0);
 	EXPECT_COUNT(2);
 	EXPECT(0, 6, IDLE, 0, 0, 0, 0);
@@ -559,7 +560,7 @@ START_TEST(call_that_failed_and_changed_nothing_is_a_user_event)
 }
 END_TEST
 
-/* ThreadX has no such event: the wait is shown beside a user event. */
+/* ThreadX has no such event, so the log shows the wait next to a user event. */
 START_TEST(call_without_a_native_event_is_a_user_event)
 {
 	ON_FD(1, fork, 0, 0, 0, 4712);
@@ -608,12 +609,14 @@ START_TEST(destroyed_object_is_another_one_afterwards)
 	ck_assert_uint_eq(object_in(0), first);
 	ON(1, pthread_mutex_destroy, 0, M1, 0, 0, 0);
 	EXPECT(0, 51, thread(1), first, 0, 0, 0);
-	ck_assert_ptr_nonnull(px_translator_find(translator, first)); /* a log may ask */
+	ck_assert_ptr_nonnull(px_translator_find(translator, first)); /* a log may ask for it */
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	second = object_in(0);
 	ck_assert_uint_ne(second, first);
 	ck_assert_ptr_null(px_translator_find(translator, first));
-	/* And so is one that is made without the end of the one before, or of another type. */
+	/*
+	 * The same holds for an object that is created before its predecessor was destroyed, or that has another type.
+	 */
 	ON(1, pthread_mutex_init, 0, M1, 0, 0, 0);
 	ck_assert_uint_ne(object_in(0), second);
 	ON(1, sem_init, 0, M1, 3, 0, 0);
@@ -680,9 +683,9 @@ START_TEST(descriptor_is_what_was_opened_last)
 	translate(1, PX_CALL_open, 0);
 	second = object_in(1);
 	ck_assert_uint_ne(second, first);
-	ck_assert_str_ne(name_of(second), "/etc/passwd"); /* a name is of one object alone */
+	ck_assert_str_ne(name_of(second), "/etc/passwd"); /* only one object has this name */
 	ck_assert_int_eq(strncmp(name_of(second), "/etc/passwd #", 13), 0);
-	/* A close that was not seen. */
+	/* The trace does not have this close. */
 	fd_data(5, O_RDONLY, 5);
 	add_text("/etc/group");
 	translate(1, PX_CALL_open, 0);
@@ -720,7 +723,7 @@ START_TEST(socket_is_tcp_or_udp_by_its_type)
 	EXPECT(0, 413, thread(1), 0, tcp, 0, 0);
 	ON_FD(1, close, 0, 6, 0, 0);
 	EXPECT(0, 431, thread(1), 0, udp, 0, 0);
-	/* Number 5 is a file now. */
+	/* Descriptor 5 is a file now. */
 	ON_FD(1, read, 0, 5, 100, 10);
 	EXPECT(0, 248, thread(1), object_in(0), 0, 100, 10);
 	ON_FD(1, recv, 0, 5, 100, 10); /* which cannot be */
@@ -765,7 +768,7 @@ START_TEST(child_has_the_descriptors_of_its_parent)
 	record.pid = PID + 1;
 	px_translate(translator, &record, bytes, length, &translation);
 	EXPECT(0, 434, thread(2), 0, handle, 0, 10);
-	/* It is the child's own from then on. */
+	/* From now on, it belongs to the child alone. */
 	ON_FD(1, close, 0, 5, 0, 0);
 	fd_data(5, 100, 10);
 	px_translate(translator, &record, bytes, length, &translation);
@@ -837,7 +840,7 @@ START_TEST(names_are_short_and_of_one_object_each)
 	translate(1, PX_CALL_open, 0);
 	ck_assert_uint_le(strlen(name_of(object_in(1))), 59);
 	ck_assert_ptr_nonnull(strchr(name_of(object_in(1)), '#'));
-	/* What the viewer takes for the same is the same. */
+	/* Names that the viewer shows in the same way count as equal. */
 	say(1, M1, "a_b");
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	ck_assert_str_eq(name_of(object_in(0)), "a_b");
@@ -912,7 +915,7 @@ START_TEST(object_of_this_process_is_named_by_its_module)
 	px_translate(translator, &record, bytes, length, &translation);
 	snprintf(wanted, sizeof(wanted), "mutex %.24s+0x", program_invocation_short_name);
 	ck_assert_int_eq(strncmp(name_of(object_in(0)), wanted, strlen(wanted)), 0);
-	/* An object in the heap is named after its first caller. */
+	/* An object in the heap gets its name from its first caller. */
 	object_data(M1, 0, 0, 0);
 	record.address = (uint64_t)(uintptr_t)give_name;
 	px_translate(translator, &record, bytes, length, &translation);
@@ -937,7 +940,7 @@ START_TEST(objects_that_were_used_last_are_kept)
 	ck_assert_uint_eq(object_in(0), first);
 	ON(1, pthread_mutex_lock, 0, M2, 0, 0, 0);
 	ck_assert_uint_ne(object_in(0), second);
-	/* Keys of many duplicates are as bounded. */
+	/* Keys with many duplicates have the same bound. */
 	for (int fd = 10; fd < 200000; fd++)
 		ON_FD(1, dup, 0, 9, 0, fd);
 	ON_FD(1, read, 0, 199999, 10, 10);
@@ -945,7 +948,7 @@ START_TEST(objects_that_were_used_last_are_kept)
 }
 END_TEST
 
-/* Whatever is recorded, in any order. */
+/* Random records in a random order. */
 START_TEST(any_calls_leave_everything_in_order)
 {
 	uint64_t seed = test_seed();
@@ -978,7 +981,7 @@ static struct px_log_state state;
 static struct px_typelist types;
 static struct px_test_log_facts facts;
 
-/* Record number i of a program; what it is follows from its number. */
+/* Record number i of a program; the number determines its content. */
 static struct {
 	uint32_t nr_threads, nr_objects;
 	bool has_fds;
@@ -1055,7 +1058,7 @@ static void begin_log(uint32_t policy, uint64_t log_size)
 	ck_assert_int_eq(px_log_create(&setup, &state, &wlog), 0);
 }
 
-/* False: the log is full. */
+/* Return false if the log is full. */
 static bool append(const struct px_report *report)
 {
 	enum px_log_room room;
@@ -1093,7 +1096,7 @@ static bool is_handle_label(const char *label)
 	return false;
 }
 
-/* No thread runs while it sleeps, each thread has a name, and SUSPEND has the next thread. */
+/* No thread runs while it sleeps, each thread has a name, and SUSPEND names the next thread. */
 static void expect_image(const struct txtb_trace *trace)
 {
 	static bool sleeps[1 << 16];
@@ -1144,7 +1147,7 @@ static void expect_images(int fd)
 	munmap(image, size);
 }
 
-/* All that was recorded from this number on comes back; returns how many of them are native. */
+/* Expect that the log returns all records from this number on.  Return how many of them are native. */
 static uint64_t expect_records(uint64_t *first, uint64_t *last)
 {
 	struct px_archive *archive;
@@ -1219,7 +1222,7 @@ START_TEST(log_gives_calls_back_as_they_were_and_shows_them_natively)
 }
 END_TEST
 
-/* More of them than the registry has slots for. */
+/* Use more objects than the registry has slots. */
 START_TEST(log_with_too_many_objects_gives_calls_back_all_the_same)
 {
 	uint64_t first = 0, last = 0, nr_native;
@@ -1234,13 +1237,13 @@ START_TEST(log_with_too_many_objects_gives_calls_back_all_the_same)
 	expect_images(file);
 	nr_native = expect_records(&first, &last);
 	ck_assert_uint_eq(last, policies[_i] == PX_POLICY_UNTIL_FULL ? last : n - 1);
-	/* What has no object slot keeps its handle. */
+	/* An object without an object slot keeps its handle. */
 	ck_assert_uint_eq(facts.nr_volumes, 1);
 	ck_assert_uint_gt(nr_native, (last - first) * 8 / 10);
 }
 END_TEST
 
-/* Each instant: what a log that goes round has just then is in order, and whole. */
+/* At each moment, the content of a LOOP log is complete and in order. */
 START_TEST(log_that_goes_round_never_shows_a_handle_that_has_no_object)
 {
 	world.nr_objects = 3000;
@@ -1258,7 +1261,7 @@ START_TEST(log_that_goes_round_never_shows_a_handle_that_has_no_object)
 }
 END_TEST
 
-/* Whatever stood there: a log that was cleared names everything anew, by the handles that it had. */
+/* After a clear, the log defines all names again, with the handles that it had before. */
 START_TEST(log_that_was_cleared_goes_on_with_the_same_objects)
 {
 	struct px_report report = {.time_ns = UINT64_C(1700000000000001000)};
@@ -1293,7 +1296,7 @@ START_TEST(log_that_was_cleared_goes_on_with_the_same_objects)
 }
 END_TEST
 
-/* The idle thread has the time until the next event, which was not known when SUSPEND was written. */
+/* The time until the next event belongs to the idle thread.  When SUSPEND was written, this event was not known. */
 START_TEST(suspend_at_the_end_of_a_write_is_followed_by_who_is_idle)
 {
 	struct px_report report = {.time_ns = UINT64_C(1700000000000001000)};
@@ -1324,7 +1327,7 @@ START_TEST(suspend_at_the_end_of_a_write_is_followed_by_who_is_idle)
 }
 END_TEST
 
-/* A thread flushes, and starts the stream again, which was full; the image gives that time to those that worked. */
+/* A thread flushes, and starts the full stream again.  The image gives this time to the threads that worked. */
 START_TEST(events_of_a_flush_take_no_time_from_others)
 {
 	static const struct {
@@ -1371,7 +1374,7 @@ START_TEST(events_of_a_flush_take_no_time_from_others)
 }
 END_TEST
 
-/* Gaps that stamps cannot span are the idle thread's too, where the thread slept. */
+/* If the gap is too long for the stamps and the thread slept, the time in it belongs to the idle thread. */
 START_TEST(long_sleep_is_charged_to_who_is_idle)
 {
 	struct px_report report = {.time_ns = UINT64_C(1700000000000001000)};
@@ -1398,7 +1401,7 @@ START_TEST(long_sleep_is_charged_to_who_is_idle)
 }
 END_TEST
 
-/* The context of a call does not tell its pid and thread, if it has had others before. */
+/* If the context of a call had other threads before, it does not determine its pid and thread. */
 START_TEST(call_of_a_thread_that_is_two_comes_back_as_it_was)
 {
 	struct px_report report = {.time_ns = UINT64_C(1700000000000001000)};
@@ -1409,7 +1412,7 @@ START_TEST(call_of_a_thread_that_is_two_comes_back_as_it_was)
 	object_data(M1, 0, 0, 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		report.record = record_of(2, PX_CALL_pthread_mutex_lock, 0);
-		report.record.pid += i; /* as a child that has its parent's thread */
+		report.record.pid += i; /* like a child that has its parent's pthread_t */
 		report.length = report.copied = length;
 		append(&report);
 	}
@@ -1489,7 +1492,7 @@ static int name_it(void *argument, const struct txtrace_object *object, char *te
 
 static pthread_t namers_thread;
 
-/* As one that reads debugging information. */
+/* A namer that reads debugging information, as the tool has. */
 static int name_with_a_deep_stack(void *argument, const struct txtrace_object *object, char *text,
 				  size_t size)
 {
@@ -1502,7 +1505,7 @@ static int name_with_a_deep_stack(void *argument, const struct txtrace_object *o
 	return 0;
 }
 
-/* It may be asked on the thread of the stream. */
+/* The thread of the stream may call it. */
 START_TEST(namer_has_room_on_the_thread_of_the_stream)
 {
 	uint64_t deadline = monotonic_ns() + UINT64_C(20000000000);
@@ -1623,7 +1626,7 @@ START_TEST(stream_without_calls_has_no_wrappers)
 }
 END_TEST
 
-/* Whoever completes the log goes on with its objects. */
+/* A process that completes the log goes on with the objects of the log. */
 static int record_and_die(void *argument)
 {
 	int fd = *(int *)argument;
@@ -1675,7 +1678,7 @@ START_TEST(log_that_is_recovered_goes_on_with_the_same_objects)
 }
 END_TEST
 
-/* So many objects that slots of the registry must be used again. */
+/* There are so many objects that the log must use slots of the registry again. */
 static int go_round_and_die(void *argument)
 {
 	int fd = *(int *)argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The name table, alone: what it answers, that threads and processes agree about it, and that
- * neither a killed writer nor hostile contents stop anyone.
+ * The name table alone: its answers; that threads and processes agree about them; and that neither a killed writer nor
+ * hostile content stops a process.
  */
 #include "support/common.h"
 
@@ -23,15 +23,15 @@
 #define FIRST PX_EVENT_USER_FIRST
 #define UNTOUCHED 0xdeadbeefu
 
-/* The word of an entry, as names.c has it. */
+/* The word of an entry, in the format of names.c. */
 enum { FREE = 0, WRITING = 1, READY = 2, DEAD = 3, STATE_MASK = 3, TID_SHIFT = 2 };
 
-/* PID_MAX_LIMIT of Linux is 2^22: no thread has this tid. */
+/* PID_MAX_LIMIT of Linux is 2^22, so no thread has this tid. */
 #define NOBODY 0x3ffffffeu
 
 static struct px_names *names;
 
-/* The table ends where its memory ends: a step beyond it is a fault. */
+/* The table ends at the end of its memory, so an access beyond it faults. */
 static struct px_names *new_table(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -109,7 +109,7 @@ static void make_name(char text[PX_NAME_MAX + 1], unsigned int number)
 	snprintf(text, PX_NAME_MAX + 1, "event number %u", number);
 }
 
-/* What the standard calls them. */
+/* The names of the standard. */
 static const struct {
 	unsigned int id;
 	const char *name;
@@ -261,7 +261,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A full table is searched to its end in microseconds; the bound leaves room for sanitizers. */
+/* A search through a full table takes microseconds; the bound leaves time for sanitizers. */
 START_TEST(names_find_full_table_is_quick)
 {
 	char name[PX_NAME_MAX + 1];
@@ -302,7 +302,7 @@ START_TEST(names_find_absent_name_gives_zero)
 }
 END_TEST
 
-/* Contract of names.h: a dead entry is stepped over, by everyone. */
+/* Contract of names.h: each process skips a dead entry. */
 START_TEST(names_find_dead_entry_is_skipped)
 {
 	open_name("first");
@@ -356,7 +356,7 @@ START_TEST(names_get_id_without_name_is_einval)
 }
 END_TEST
 
-/* EVNAME-7: a buffer of just the size of the name is enough. */
+/* EVNAME-7: a buffer with exactly the size of the name is enough. */
 START_TEST(names_get_short_name_writes_no_more_than_it)
 {
 	char text[PX_NAME_MAX + 1];
@@ -399,8 +399,8 @@ START_TEST(names_open_any_path_keeps_errno)
 END_TEST
 
 /*
- * Threads and processes.  Everybody opens a window of the same names in an order of its own, and
- * all answers lie in memory that the main thread can see.
+ * Threads and processes.  Each opens the same names in its own order, and stores the answers where the main thread can
+ * read them.
  */
 #define NR_NAMES 300
 #define WINDOW 200
@@ -496,7 +496,7 @@ static void prepare_crowd(unsigned int nr_processes)
 	pthread_barrier_init(barrier, &shared, nr_processes * NR_THREADS);
 }
 
-/* One id for each name, for all threads that asked; one name for each id. */
+/* Each name has one id for all threads that asked, and each id has one name. */
 static void expect_agreement(unsigned int nr_processes)
 {
 	unsigned int id_of[NR_NAMES] = {0};
@@ -530,7 +530,7 @@ static void expect_agreement(unsigned int nr_processes)
 	}
 }
 
-/* Texts of READY entries; each may be there only once. */
+/* The texts of READY entries; each text may occur only once. */
 static unsigned int expect_unique_texts(void)
 {
 	unsigned int count = 0;
@@ -580,10 +580,10 @@ START_TEST(names_open_from_many_processes_gives_one_id_for_a_name)
 }
 END_TEST
 
-/* The two steps between which a writer can get lost. */
+/* The two steps at which a writer can disappear. */
 static const char *const points[] = {"names.open.writing", "names.open.stored"};
 
-static const char *point; /* where the hooks act */
+static const char *point; /* the test points of the hooks */
 
 static void set_hook(void (*hook)(const char *name), const char *where)
 {
@@ -634,7 +634,7 @@ START_TEST(names_open_writer_killed_leaves_table_usable)
 }
 END_TEST
 
-/* The same for several in a row: each finds the one before it. */
+/* Several killed writers in a row: each finds the entry of the one before it. */
 START_TEST(names_open_writers_killed_in_a_row_leaves_table_usable)
 {
 	for (unsigned int i = 0; i < 10; i++)
@@ -644,7 +644,7 @@ START_TEST(names_open_writers_killed_in_a_row_leaves_table_usable)
 }
 END_TEST
 
-/* Killed at no particular point, while others go on. */
+/* The process is killed at a random moment, while others go on. */
 START_TEST(names_open_writers_killed_anywhere_leaves_table_usable)
 {
 	uint64_t random = seed_before_fork();
@@ -676,7 +676,7 @@ START_TEST(names_open_writers_killed_anywhere_leaves_table_usable)
 }
 END_TEST
 
-/* A writer that stands still until the test releases it. */
+/* A writer that waits until the test releases it. */
 static __thread bool may_stand;
 static uint32_t standing, released;
 
@@ -716,7 +716,7 @@ static pthread_t start_standing(struct opening *opening, const char *where)
 	return thread;
 }
 
-/* EVOPEN-2: a slow thread that is in time gets its id, and the waiting thread gets the same id. */
+/* EVOPEN-2: if a slow thread is in time, it gets its id, and the waiting thread gets the same id. */
 START_TEST(names_open_writer_slow_is_waited_for)
 {
 	struct opening slow = {"same", 0, -1}, quick = {"same", 0, -1};
@@ -735,7 +735,7 @@ START_TEST(names_open_writer_slow_is_waited_for)
 }
 END_TEST
 
-/* EVOPEN-2 EVOPEN-3 MODEL-5: another takes the entry that was just seen free. */
+/* EVOPEN-2 EVOPEN-3 MODEL-5: another thread takes the entry that was free a moment ago. */
 START_TEST(names_open_entry_taken_meanwhile_is_looked_at_again)
 {
 	struct opening slow = {"same", 0, -1};
@@ -751,7 +751,7 @@ START_TEST(names_open_entry_taken_meanwhile_is_looked_at_again)
 }
 END_TEST
 
-/* EVOPEN-2 MODEL-5: a living writer that does not move is given up, and finds the other's id. */
+/* EVOPEN-2 MODEL-5: the others give up a living writer that does not move.  Later it finds the id of another thread. */
 START_TEST(names_open_writer_stopped_is_given_up)
 {
 	struct opening stopped = {"same", 0, -1};
@@ -781,19 +781,19 @@ static void open_here(const char *name)
 	ok(px_names_open(names, "same", self(), always_alive, &inner_id));
 }
 
-/* Contract of names.h: a handler that opens breaks a rule, but neither deadlocks nor doubles. */
+/* Contract of names.h: a handler that opens a name breaks a rule, but causes no deadlock and no duplicate. */
 START_TEST(names_open_within_itself_gives_one_id)
 {
 	set_hook(open_here, points[_i]);
 	may_stand = true;
 	ck_assert_uint_eq(open_name("same"), FIRST + 1);
 	ck_assert_uint_eq(inner_id, FIRST + 1);
-	ck_assert_uint_eq(nr_asked, 0); /* there was nothing to wait for */
+	ck_assert_uint_eq(nr_asked, 0); /* there was no reason to wait */
 	ck_assert_uint_eq(expect_unique_texts(), 1);
 }
 END_TEST
 
-/* Any content is survived within the memory of the table, and within seconds. */
+/* With any content, the functions stay inside the memory of the table and return within seconds. */
 START_TEST(names_table_hostile_is_survived)
 {
 	uint64_t random = test_seed();
@@ -815,7 +815,7 @@ START_TEST(names_table_hostile_is_survived)
 }
 END_TEST
 
-/* A thread that never ends has claimed all entries: the function gives up early. */
+/* A thread that never ends has claimed all entries, so the function gives up early. */
 START_TEST(names_open_all_claimed_by_living_thread_is_bounded)
 {
 	uint64_t start_ns = monotonic_ns();
@@ -825,11 +825,11 @@ START_TEST(names_open_all_claimed_by_living_thread_is_bounded)
 		names->entry[i].word = NOBODY << TID_SHIFT | WRITING;
 	fails(px_names_open(names, "name", self(), always_alive, &id), ENOSPC);
 	ck_assert_uint_eq(id, UNTOUCHED);
-	ck_assert_uint_lt(monotonic_ns() - start_ns, 10000000000u); /* 100 ms each would be 400 s */
+	ck_assert_uint_lt(monotonic_ns() - start_ns, 10000000000u); /* 100 ms for each would be 400 s */
 }
 END_TEST
 
-/* A text that fills its field without a null. */
+/* A text that fills its field, without a null byte. */
 START_TEST(names_text_without_null_is_cut)
 {
 	struct px_name_entry *entry = &names->entry[NR_ENTRIES - 1];
@@ -844,7 +844,7 @@ START_TEST(names_text_without_null_is_cut)
 	memset(entry->text, 'n', sizeof(entry->text));
 	names->entry[0].word = DEAD;
 
-	/* The last bytes of the memory; strlen() would run into the guard page. */
+	/* The last bytes of the memory; strlen() would access the guard page. */
 	ok(px_names_get(names, PX_EVENT_USER_END - 1, text));
 	ck_assert_str_eq(text, longest);
 	ck_assert_uint_eq(find_name(longest), PX_EVENT_NONE);

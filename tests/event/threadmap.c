@@ -22,7 +22,7 @@ static void teardown(void)
 	px_threadmap_free(map);
 }
 
-/* Thread n is of process 4711; thread 7 is its first thread. */
+/* Thread n belongs to process 4711; thread 7 is its first thread. */
 static struct px_object thread_of(uint32_t n)
 {
 	struct px_object object = {.handle = px_txtb_handle(PX_TXTB_THREAD, n),
@@ -68,7 +68,7 @@ START_TEST(threadmap_has_threads_that_left_the_table)
 }
 END_TEST
 
-/* What is in the table only is found there. */
+/* A thread that is only in the table is found there. */
 START_TEST(threadmap_has_threads_that_were_not_collected)
 {
 	struct px_object object = thread_of(5);
@@ -84,7 +84,7 @@ START_TEST(threadmap_has_threads_that_were_not_collected)
 }
 END_TEST
 
-/* The memory is bounded: the oldest threads go, but not the first thread of a process. */
+/* The memory is bounded: the map forgets the oldest threads, but not the first thread of a process. */
 START_TEST(threadmap_that_is_full_keeps_the_newest)
 {
 	add_threads(1, PX_THREADMAP_MAX + 5001);
@@ -96,7 +96,7 @@ START_TEST(threadmap_that_is_full_keeps_the_newest)
 }
 END_TEST
 
-/* A tid is used again: the newest thread has it. */
+/* A tid is used again: the newest thread with it is found. */
 START_TEST(threadmap_finds_the_newest_thread_of_a_tid)
 {
 	struct px_object object = thread_of(300000);
@@ -114,7 +114,7 @@ START_TEST(threadmap_finds_the_newest_thread_of_a_tid)
 }
 END_TEST
 
-/* A thread that is adding itself is collected later, and does not hide those behind it. */
+/* If a thread is still adding itself, the map collects it later, and still collects those after it. */
 START_TEST(threadmap_collects_a_thread_that_was_late)
 {
 	struct px_object object = thread_of(11);

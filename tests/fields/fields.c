@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptions of data: the compiler lays out the same declarations that the parser gets as a text, and wrong and
- * hostile descriptions are refused at the right column.
+ * Descriptions of data: the compiler lays out the same declarations that the parser gets as a text.  The parser refuses
+ * wrong and hostile descriptions, and names the right column.
  */
 #include "support/common.h"
 
@@ -10,7 +10,7 @@
 
 #include "fields/fields.h"
 
-/* Declare a structure, and the text of its members. */
+/* Declare a structure, and define a string with its members. */
 #define DESCRIBED(tag, ...)                                                                        \
 	struct tag {                                                                               \
 		__VA_ARGS__                                                                        \
@@ -47,7 +47,7 @@ static void refused(const char *text, size_t column)
 	ck_assert_ptr_null(fields);
 }
 
-/* Values as a text. */
+/* Append the values as a text. */
 
 struct shown {
 	char text[4096];
@@ -107,7 +107,7 @@ static size_t shows(const struct px_fields *fields, const void *data, size_t siz
 	return bytes;
 }
 
-/* Where the field of this path is, in bytes. */
+/* Return the offset in bytes of the field with this path. */
 static size_t place_of(const struct px_fields *fields, const char *path)
 {
 	struct px_field_place place;
@@ -144,7 +144,7 @@ START_TEST(fields_short_form_aligns_nothing)
 	ck_assert_uint_eq(fields->top->size, 35);
 	shows(fields, data, sizeof(data), "id=7 load=0.5 name=\"0123456789012345678\" ");
 	px_fields_free(fields);
-	/* The form shows late, and counts for all fields. */
+	/* The wrong form is noticed late, and then counts for all fields. */
 	fields = parse("bool a; enum { X, Y } b; u16 c");
 	ck_assert_uint_eq(place_of(fields, "b"), 1);
 	ck_assert_uint_eq(fields->top->size, 7);
@@ -421,14 +421,14 @@ START_TEST(fields_hostile_description_is_bounded)
 	many = repeat("u8:1;", 818, "");
 	px_fields_free(parse("u8 a"));
 	refused(many, strlen(many) + 1);
-	/* Each union holds the one before twice: 2^n values in few bytes. */
+	/* Each union holds the previous one twice: 2^n values in few bytes. */
 	used = sprintf(pairs, "union u0 { u8 x; u8 y; };");
 	for (int i = 1; i < 15; i++)
 		used += sprintf(pairs + used, "union u%d { union u%d a; union u%d b; };", i, i - 1, i - 1);
 	px_fields_free(parse(pairs));
 	sprintf(pairs + used, "union u14 c[3];");
 	refused(pairs, (size_t)used + 11);
-	/* Levels that only tags make. */
+	/* Nested levels that exist only through tags. */
 	used = sprintf(pairs, "struct s0 { u8 x; };");
 	for (int i = 1; i < 16; i++)
 		used += sprintf(pairs + used, "struct s%d { struct s%d a; };", i, i - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debugging information from anywhere: for libFuzzer, and, without it, for files named on the command line.  An input is
- * an ELF file.  libdw reads it; what is tested is the code that asks libdw for types.
+ * Arbitrary debugging information: for libFuzzer, and, without it, for files named on the command line.  An input is an
+ * ELF file, which libdw reads.  The test is about the code that asks libdw for types.
  */
 #include <elfutils/libdw.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of the seeds for tests/fuzz/dwarf.c; it needs no header, so that the debugging information is small. */
+/* The types of the seeds for tests/fuzz/dwarf.c.  It includes no header, so that the debugging information is small. */
 typedef enum { IDLE, BUSY = 3, LOST = -2 } state_t;
 struct letter {
 	short from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A description from anywhere, and data from anywhere, which are read with it: for libFuzzer, and, without it, for files
- * named on the command line.  The first byte of an input chooses the kind of machine, a byte 0xff ends the description,
- * and the rest is the data.
+ * An arbitrary description, and arbitrary data that are read with it: for libFuzzer, and, without it, for files named
+ * on the command line.  The first byte of an input chooses the kind of machine, a byte 0xff ends the description, and
+ * the rest is the data.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct seen {
 	char path[64];
 };
 
-/* Touch all that a value has. */
+/* Access each part of a value. */
 static void visit(void *argument, enum px_fields_step step, const char *name,
 		  const struct px_field_value *value)
 {
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	end = memchr(input + 1, 0xff, size - 1);
 	length = end ? (size_t)(end - input) - 1 : size - 1;
 	size -= length + 1 + (end != NULL);
-	/* Copies of exactly these sizes, so that a step beyond them is found. */
+	/* Copies of exactly these sizes, so that a sanitizer finds an access beyond them. */
 	text = malloc(length ? length : 1);
 	data = malloc(size ? size : 1);
 	if (!text || !data)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What fuzzing ever found, and what it begins with, must do no harm any more.
+# The inputs with which fuzzing once found a fault, and its seeds, must do no harm.
 set -u
 
 srcdir=${srcdir:-.}

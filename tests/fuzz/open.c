@@ -32,12 +32,12 @@
 
 #include "log/format.h"
 
-#define EVENTS_MAX 100000 /* a file of many events is not more interesting than one of these */
+#define EVENTS_MAX 100000 /* a file with many events is not more interesting than one with these */
 #define TRXC_BYTES 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
-/* A part of the input goes to its place in the file. */
+/* Copy a part of the input to its place in the file. */
 struct unfolding {
 	int fd;
 	const uint8_t *input;
@@ -69,7 +69,10 @@ static void put_area(struct unfolding *unfolding, uint64_t offset)
 
 enum { IS_FOLDED = 1, SUMS = 2, SECOND_VOLUME = 4, IS_MOVING = 8 };
 
-/* Give each frame from here on its check sum, as far as one follows the other.  Positions count from `first`. */
+/*
+ * Store the right check sum in each frame from here on, as long as the frames are adjacent.  Positions count from
+ * `first`.
+ */
 static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first)
 {
 	static unsigned char body[1 << 16];
@@ -90,7 +93,7 @@ static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first)
 	}
 }
 
-/* The tail is at this offset: wrappers, names, modules. */
+/* Set the offset of the tail: wrappers, names, modules. */
 static void place_tail(int fd, uint64_t header_at, uint64_t commit_at, uint64_t at)
 {
 	struct px_log_header header;
@@ -106,7 +109,7 @@ static void place_tail(int fd, uint64_t header_at, uint64_t commit_at, uint64_t 
 		abort();
 }
 
-/* A volume at this offset.  The image says how large it is; areas follow from that.  Return where the volume ends. */
+/* Fill a volume at this offset.  The image has its size, from which the areas follow.  Return the end of the volume. */
 static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t first, int kind)
 {
 	struct px_txtb_header header = {.id = 0};
@@ -132,7 +135,7 @@ static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t
 	return at + layout.size;
 }
 
-/* Let the volume at this offset say that the next one is there.  Return how many entries it may have itself. */
+/* Link the volume at this offset to the next one.  Return how many entries the volume may have itself. */
 static uint64_t link_volume(int fd, uint64_t at, uint64_t next)
 {
 	struct px_log_header header;
@@ -170,7 +173,7 @@ static void unfold(int fd, const uint8_t *input, size_t size, int kind)
 		base = px_log_page_up(put(&unfolding, size < 256 ? size : 256, 0));
 	end = next = px_log_page_up(unfold_volume(&unfolding, base, 0, kind));
 	if (kind & SECOND_VOLUME) {
-		/* The tail of the first volume may reach into the second one, as it may in a hostile file. */
+		/* The tail of the first volume may overlap the second one; a hostile file can do this. */
 		end = unfold_volume(&unfolding, next, link_volume(fd, base, next), kind);
 	}
 	if (fstat(fd, &status) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seeds DIRECTORY: inputs for open.c to begin with, written by the library itself: logs that loop and
- * that are full, wrapped, empty; a trace buffer as such, cut, swapped, and as text.
+ * seeds DIRECTORY: the first inputs for open.c, written by the library itself: logs that loop, that are full, wrapped
+ * or empty; a trace buffer as it is, cut, with the other byte order, and as text.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static void fold_volume(FILE *file, int fd, uint32_t volume, bool has_next)
 		  commit.modules_at + commit.modules_bytes - commit.wrappers_at);
 }
 
-/* One input for each kind of log that open.c makes of it. */
+/* One input for each kind of log that open.c can make from it. */
 static void fold(const char *name, int fd)
 {
 	static const int kinds[] = {1, 3, 7, 11, 15};
@@ -143,7 +143,7 @@ static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 	return rows;
 }
 
-/* Of three locks, each is waited for in its turn.  Files in one directory are opened between them. */
+/* A thread waits for each of the three locks in turn.  Between the waits, it opens files in one directory. */
 static void record_calls(unsigned int nr_calls)
 {
 	static const uint32_t flags[] = {0, PX_RECORD_BEGINS, PX_RECORD_ENDS};
@@ -160,7 +160,7 @@ static void record_calls(unsigned int nr_calls)
 	}
 }
 
-/* data_bytes: CALLS for calls. */
+/* data_bytes: CALLS means recorded calls. */
 #define CALLS SIZE_MAX
 static void write_log(const char *name, int policy, unsigned int nr_events, size_t data_bytes)
 {
@@ -226,7 +226,7 @@ static void swap_words(unsigned char *bytes, size_t offset, size_t size)
 	}
 }
 
-/* In the other byte order; names and the bytes of objects stay. */
+/* Change the byte order; names and the bytes of objects stay. */
 static void swap_image(unsigned char *image, size_t size)
 {
 	const struct px_txtb_header *header = (const struct px_txtb_header *)image;

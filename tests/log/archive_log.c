@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs read back as pre-recorded streams, and files that only look like logs. */
+/* Logs that are read back as pre-recorded streams, and files that only look like logs. */
 #include "support/common.h"
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void trace_big(uint32_t number, size_t length)
 	posix_trace_event(big_type, data, length);
 }
 
-/* START, numbers, events of up to 400 bytes of which 300 are taken, STOP. */
+/* START, numbers, events of up to 400 bytes of which the log keeps 300, STOP. */
 static void write_log(int log_policy)
 {
 	create_log(log_policy, 1 << 16);
@@ -121,7 +121,7 @@ static void *record_in_thread(void *thread)
 	return NULL;
 }
 
-/* INFO-1 INFO-2 INFO-4 INFO-7 INFO-9 MODEL-9: all that an event has besides its data. */
+/* INFO-1 INFO-2 INFO-4 INFO-7 INFO-9 MODEL-9: all members of an event except its data. */
 START_TEST(open_events_have_thread_address_pid_and_time)
 {
 	struct timespec before, after;
@@ -234,8 +234,8 @@ static void change_commit(const struct px_log_commit *commit)
 }
 
 /*
- * EXIT-4: a writer is known by pid, start and boot; any of them another, and it is dead.  One that lives, but has
- * no stream any more, has become another program, or could not complete its log.
+ * EXIT-4: pid, start time and boot id identify a writer; if one of them differs, the writer is dead.  A living writer
+ * may also have no stream any more, have become another program, or have failed to complete its log.
  */
 START_TEST(open_log_of_a_dead_writer_is_read_as_far_as_committed)
 {
@@ -250,7 +250,7 @@ START_TEST(open_log_of_a_dead_writer_is_read_as_far_as_committed)
 	header = facts.header;
 	header.registry_inode++;
 	change_header(&header);
-	expect_refused(file, EINVAL); /* it is we, and we live */
+	expect_refused(file, EINVAL); /* the writer is this process, and it lives */
 	if (_i == 0)
 		header.writer_start--;
 	else if (_i == 1)
@@ -258,7 +258,7 @@ START_TEST(open_log_of_a_dead_writer_is_read_as_far_as_committed)
 	else if (_i == 2)
 		header.writer_pid = 0x7FFFFFFF;
 	else
-		header.registry_inode--; /* where we look, and find no stream of the writer */
+		header.registry_inode--; /* the registry of this process, which has no stream of the writer */
 	change_header(&header);
 	log_id = px_test_open(file);
 	expect_whole_log();
@@ -334,7 +334,7 @@ START_TEST(open_leaves_the_descriptor_alone)
 }
 END_TEST
 
-/* FD-3 MODEL-10: reading is reading, and changes nothing. */
+/* FD-3 MODEL-10: reading changes nothing. */
 START_TEST(open_and_read_do_not_change_the_file)
 {
 	struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
@@ -376,7 +376,7 @@ END_TEST
 
 #define MANY 2000
 
-/* CREATE-1 OPEN-1: logs take no place that a stream needs, and each has an identifier of its own. */
+/* CREATE-1 OPEN-1: logs take no place that a stream needs, and each log has its own identifier. */
 START_TEST(open_thousands_of_logs_leaves_room_for_streams)
 {
 	static trace_id_t ids[MANY];
@@ -408,7 +408,7 @@ START_TEST(open_thousands_of_logs_leaves_room_for_streams)
 }
 END_TEST
 
-/* OPEN-6: a lack of memory leaves no descriptor behind. */
+/* OPEN-6: a failed allocation leaves no open descriptor. */
 START_TEST(open_too_many_logs_gives_enomem)
 {
 	static trace_id_t ids[MANY];
@@ -455,7 +455,7 @@ START_TEST(open_log_refuses_what_is_for_active_streams)
 					   &seen.length, &unavailable),
 	      EINVAL);
 	ck_assert_int_eq(unavailable, 4711);
-	expect_whole_log(); /* and was not disturbed by it */
+	expect_whole_log(); /* and nothing disturbed it */
 }
 END_TEST
 
@@ -511,7 +511,7 @@ START_TEST(open_log_read_into_a_small_buffer_is_cut)
 						    POSIX_TRACE_NOT_TRUNCATED);
 	}
 	ok(posix_trace_rewind(log_id));
-	expect_whole_log(); /* the rest of an event is not what comes next */
+	expect_whole_log(); /* the next read does not continue the rest of an event */
 }
 END_TEST
 
@@ -622,8 +622,8 @@ END_TEST
 static int use_error;
 
 /*
- * Everything that reads the file, with the identifier locked, and is no cancellation point.  Without Check, which
- * writes to a pipe.
+ * Call all functions that read the file with the identifier locked and are no cancellation points.  Make no Check
+ * assertions, because Check writes to a pipe.
  */
 static void use_pre_recorded_stream(void)
 {
@@ -652,7 +652,7 @@ static void use_pre_recorded_stream(void)
 		use_error = posix_trace_rewind(log_id);
 }
 
-/* An image alone, as another kind of file. */
+/* An image alone, which opens as another kind of file. */
 static void open_image(void)
 {
 	trace_id_t trid = px_test_create(&(struct px_test_stream){.nr_rings = 1, .size = 1 << 20});
@@ -673,7 +673,7 @@ static void open_image(void)
 	log_id = px_test_open(file);
 }
 
-/* GEN-6 GEN-7: reading a file is a cancellation point of the C library, but the identifier is locked. */
+/* GEN-6 GEN-7: a function of the C library that reads a file is a cancellation point, but the identifier is locked. */
 START_TEST(open_log_used_with_cancellation_pending_is_used_in_full)
 {
 	if (_i)
@@ -702,7 +702,7 @@ static void *read_for_ever(void *unused)
 	return unused;
 }
 
-/* CANC-1: a thread that reads is cancelled between two events, and others go on. */
+/* CANC-1: a reading thread is cancelled between two events, and other threads go on. */
 START_TEST(open_log_goes_on_when_its_reader_is_cancelled)
 {
 #if defined __SANITIZE_ADDRESS__
@@ -737,7 +737,7 @@ static int read_first_in_child(void *unused)
 	       info.posix_event_id != POSIX_TRACE_START;
 }
 
-/* KIND-2: also where the identifier's place was that of a stream before. */
+/* KIND-2: even if the place of the identifier belonged to a stream before. */
 START_TEST(open_log_in_the_place_of_a_stream_goes_on_in_a_child)
 {
 	write_and_open();
@@ -747,7 +747,7 @@ START_TEST(open_log_in_the_place_of_a_stream_goes_on_in_a_child)
 }
 END_TEST
 
-/* OPEN-10: a few KiB on the disk can say to be volumes without number. */
+/* OPEN-10: a file of a few KiB can claim to have any number of volumes. */
 START_TEST(open_log_of_countless_holes_ends_soon)
 {
 	uint64_t end = (uint64_t)PX_LOG_VOLUME_ENTRIES_MAX << 16;
@@ -791,7 +791,7 @@ START_TEST(open_log_status_is_that_of_the_end_and_never_reset)
 	ok(posix_trace_start(stream));
 	for (uint32_t i = 0; i < 1000; i++)
 		px_test_trace(type, i);
-	/* This volume reports it, and the log does, too. */
+	/* Both this volume and the log report it. */
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(px_test_status(stream).posix_stream_overrun_status,
 			 POSIX_TRACE_NO_OVERRUN);
@@ -892,7 +892,7 @@ START_TEST(open_log_knows_the_names_of_its_types)
 }
 END_TEST
 
-/* MODEL-4: a log has the names of its own process, whatever ours are. */
+/* MODEL-4: a log has the names of its own process, even if this process has others. */
 static int write_with_other_names(void *unused)
 {
 	trace_event_id_t id;
@@ -974,7 +974,7 @@ static void keep_whole(void)
 	ck_assert_int_eq(pread(file, whole, whole_size, 0), (ssize_t)whole_size);
 }
 
-/* Use what opens in every way; no more may come out of it than its size can hold. */
+/* Call all functions on the opened file.  It may return no more events than fit into its size. */
 static void use_damaged(void)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -1015,7 +1015,7 @@ static void use_damaged(void)
 	posix_trace_close(trid);
 }
 
-/* MODEL-9: the image alone could be read, but it is a log, and of another machine. */
+/* MODEL-9: the image alone could be read, but it belongs to a log of another kind of machine. */
 START_TEST(open_log_in_the_other_byte_order_gives_einval)
 {
 	struct px_txtb_object first;
@@ -1034,7 +1034,7 @@ START_TEST(open_log_in_the_other_byte_order_gives_einval)
 }
 END_TEST
 
-/* OPEN-3 OPEN-10: a log that was cut is none, also where its image is whole. */
+/* OPEN-3 OPEN-10: a truncated log does not open, even if its image is complete. */
 START_TEST(open_log_that_was_cut_gives_einval)
 {
 	uint64_t size;
@@ -1051,7 +1051,7 @@ START_TEST(open_log_that_was_cut_gives_einval)
 }
 END_TEST
 
-/* OPEN-10: nor does one break that was cut before it was complete. */
+/* OPEN-10: a log that was truncated before it was complete does no harm either. */
 START_TEST(open_unfinished_log_that_was_cut_is_read_as_far_as_it_goes)
 {
 	struct px_log_header header;
@@ -1076,7 +1076,7 @@ START_TEST(open_unfinished_log_that_was_cut_is_read_as_far_as_it_goes)
 }
 END_TEST
 
-/* OPEN-10: numbers without reason in the places that count. */
+/* OPEN-10: random numbers in the important places. */
 START_TEST(open_log_with_senseless_numbers_ends_soon)
 {
 	static const uint64_t numbers[] = {0,
@@ -1160,7 +1160,7 @@ START_TEST(open_log_with_random_damage_never_breaks)
 }
 END_TEST
 
-/* OPEN-10: a file that is cut while it is read is an end, and not a signal. */
+/* OPEN-10: if a file is truncated while it is read, the reader finds the end, and no signal occurs. */
 START_TEST(open_log_that_is_cut_while_it_is_read_ends)
 {
 	create_log(POSIX_TRACE_APPEND, 0);
@@ -1195,7 +1195,7 @@ static void *read_shared(void *count)
 	return NULL;
 }
 
-/* GEN-3 GETNEXT-8: threads share a cursor. */
+/* GEN-3 GETNEXT-8: threads share the position of the reader. */
 START_TEST(open_log_read_by_many_threads_gives_each_event_once)
 {
 	pthread_t thread[4];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace buffers of others as pre-recorded streams.  Nearly every test gives its file to the checker
- * too, which knows nothing of lib/: what one refuses the other refuses, and what both accept has
- * the same objects and events, in the same order, at the same relative times.
+ * Trace buffers of other recorders as pre-recorded streams.  Nearly every test also gives its file to the checker,
+ * which uses no code of lib/.  Reader and checker must accept the same files, and find the same objects and events, in
+ * the same order and at the same relative times.
  */
 #include "support/common.h"
 
@@ -24,12 +24,12 @@
 #include "txtb/txtb.h"
 
 #define THREAD 0x01000001u
-#define END_NS UINT64_C(1700000000123456789) /* when the files were modified */
+#define END_NS UINT64_C(1700000000123456789) /* the modification time of the files */
 
 static struct px_archive *archive;
 static struct txtb_trace trace;
 
-/* One thread, and events at these stamps, the oldest in slot current. */
+/* Write one thread, and events at these stamps; the oldest event is in slot `current`. */
 static void draft_stamps(const uint32_t *stamps, size_t nr_stamps, uint32_t current)
 {
 	draft_begin(false, DRAFT_NAME_SIZE);
@@ -46,7 +46,7 @@ static void draft_simple(void)
 	draft_stamps((const uint32_t[]){1000, 1010, 1030, 1060}, 4, 0);
 }
 
-/* A bit of everything. */
+/* Write objects and events of all kinds. */
 static void draft_rich(bool big_endian)
 {
 	draft_begin(big_endian, DRAFT_NAME_SIZE);
@@ -67,7 +67,7 @@ static void draft_rich(bool big_endian)
 	draft_end();
 }
 
-/* A file that has no name, as if modified at END_NS. */
+/* Make a file without a name, whose modification time is END_NS. */
 static int make_file(const void *bytes, size_t size)
 {
 	const struct timespec times[2] = {{0, UTIME_OMIT},
@@ -107,7 +107,7 @@ static enum px_next take(struct px_report *report, uint32_t info[4])
 	return archive->kind->next(archive, info, 4 * sizeof(*info), report);
 }
 
-/* The differential: reader and checker on the same bytes.  What differs, or NULL. */
+/* The comparison: reader and checker get the same bytes.  The functions return the first difference, or NULL. */
 
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
@@ -150,7 +150,7 @@ static const char *compare_events(uint32_t nr_events)
 	return NULL;
 }
 
-/* The next one at this slot or behind. */
+/* Get the next used object at this slot or after it. */
 static bool next_object(uint32_t *slot, struct px_archive_object *object)
 {
 	while (archive->kind->object(archive, (*slot)++, object))
@@ -219,7 +219,7 @@ static const char *compare_info(void)
 	return NULL;
 }
 
-/* archive is open and trace is read. */
+/* Compare all contents: the archive is open, and the checker has filled in `trace`. */
 static const char *compare_contents(void)
 {
 	struct px_report report;
@@ -256,7 +256,7 @@ static const char *compare_bytes(const void *bytes, size_t size)
 	return error ? NULL : compare_contents();
 }
 
-/* Both agree on the draft; whether it is accepted. */
+/* Expect that reader and checker agree about the draft.  Return true if both accept it. */
 static bool agreed(void)
 {
 	const char *difference = compare_bytes(draft.bytes, draft.size);
@@ -386,7 +386,7 @@ START_TEST(open_registry_with_slack_shifts_the_events)
 		accepted();
 		ck_assert_uint_eq(archive->info.nr_entries, 4);
 	}
-	/* No whole object at all. */
+	/* The registry has no complete object. */
 	for (uint32_t length = 1; length < 16 + DRAFT_NAME_SIZE; length++) {
 		draft_simple();
 		draft.registry_end = draft.registry_start + length;
@@ -397,7 +397,7 @@ START_TEST(open_registry_with_slack_shifts_the_events)
 }
 END_TEST
 
-/* A sparse file: its events are found, and its objects are searched only up to a bound. */
+/* A sparse file: the reader finds its events, and searches its objects only up to a bound. */
 START_TEST(open_registry_of_4_gigabytes_is_searched_up_to_a_bound)
 {
 	uint64_t registry_size = UINT64_C(0xF0000000) / (16 + DRAFT_NAME_SIZE) * (16 + DRAFT_NAME_SIZE);
@@ -472,7 +472,7 @@ START_TEST(next_data_is_cut_at_the_capacity)
 }
 END_TEST
 
-/* The oldest, holes, ends. */
+/* The oldest event, holes, ends of the buffer. */
 
 START_TEST(next_wrapped_file_begins_at_current)
 {
@@ -520,7 +520,7 @@ START_TEST(next_stops_at_the_first_hole)
 }
 END_TEST
 
-/* Many windows, with the turn in the middle of one or at its border. */
+/* Many windows; the buffer wraps in the middle of a window or at its edge. */
 START_TEST(next_long_file_is_read_through_windows)
 {
 	static const uint32_t sizes[] = {4095, 4096, 4097, 8192, 12289};
@@ -561,7 +561,7 @@ START_TEST(open_few_events_are_read)
 }
 END_TEST
 
-/* No room for a single slot is not no buffer. */
+/* A buffer shorter than one slot still is a buffer. */
 START_TEST(open_buffer_of_less_than_a_slot_is_empty)
 {
 	draft_simple();
@@ -570,7 +570,7 @@ START_TEST(open_buffer_of_less_than_a_slot_is_empty)
 	accepted();
 	ck_assert_uint_eq(archive->info.nr_entries, 0);
 	ck_assert_uint_eq(archive->info.nr_entry_slots, 0);
-	draft.size = draft.buffer_start - DRAFT_BASE; /* it need not be there */
+	draft.size = draft.buffer_start - DRAFT_BASE; /* the file need not contain it */
 	accepted();
 	draft.size--;
 	ck_assert(!agreed());
@@ -627,7 +627,7 @@ START_TEST(next_time_is_unwrapped_in_the_voted_direction)
 }
 END_TEST
 
-/* Random steps, turned anywhere: the sums of the scan and the steps of reading come out alike. */
+/* Random steps, and a buffer that wraps anywhere: the scan and the reading add up the same times. */
 START_TEST(next_random_stamps_come_out_as_the_checker_says)
 {
 	uint64_t state = test_seed();
@@ -906,7 +906,7 @@ START_TEST(open_bad_registry_is_refused)
 		refused(TXTB_BAD_REGISTRY);
 	}
 	draft_simple();
-	draft.registry_end = UINT32_MAX; /* far more than there is */
+	draft.registry_end = UINT32_MAX; /* far more than the file has */
 	draft_end();
 	refused(TXTB_CUT_REGISTRY);
 }
@@ -928,7 +928,7 @@ START_TEST(open_bad_buffer_is_refused)
 	draft_end();
 	refused(TXTB_CUT_BUFFER); /* 4 of 4,194,303 events, and no hole */
 
-	/* The same with a hole: the largest length is accepted, and no larger one. */
+	/* The same with a hole: the reader accepts the largest length, but no larger one. */
 	draft_put(0, 4);
 	for (uint32_t i = 0; i < 7; i++)
 		draft_put(0, 4);
@@ -968,7 +968,7 @@ START_TEST(open_file_cut_anywhere_is_as_the_checker_says)
 		ck_assert(!agreed());
 	accepted();
 
-	/* The same with holes in it: what follows a hole may be missing. */
+	/* The same with holes: the events after a hole may be missing. */
 	draft.size = whole;
 	draft_put_at(draft.buffer_start - DRAFT_BASE + 5 * DRAFT_ENTRY_BYTES, 0, 4);
 	for (draft.size = 0; draft.size <= whole; draft.size++) {
@@ -981,7 +981,7 @@ START_TEST(open_file_cut_anywhere_is_as_the_checker_says)
 }
 END_TEST
 
-/* Words that matter get values that matter, other bytes any value; a part is cut off. */
+/* Important words get interesting values, other bytes get random values, and the file is cut. */
 static void mutate(uint64_t *state)
 {
 	static const uint32_t values[] = {
@@ -1108,7 +1108,7 @@ START_TEST(open_leaves_the_callers_descriptor_alone)
 	close_archive();
 	ck_assert_int_eq(count_descriptors(), nr_before);
 
-	/* Nor is one left behind by what fails, whatever it fails for. */
+	/* A call that fails leaves no descriptor either, whatever its error is. */
 	for (size_t size = 0; size < draft.size; size++) {
 		errno = 1234;
 		fails(open_bytes(draft.bytes, size), EINVAL);
@@ -1169,7 +1169,7 @@ START_TEST(next_file_that_is_cut_meanwhile_is_an_end)
 		draft_end();
 		fd = make_file(draft.bytes, draft.size);
 		ok(px_archive_txtb_open(fd, false, &archive));
-		if (k % 2) /* it is surveyed before */
+		if (k % 2) /* the reader scans it first */
 			ck_assert_int_eq(take(&report, info), PX_NEXT_EVENT);
 		ck_assert_int_eq(ftruncate(fd, (off_t)sizes[k / 2]), 0);
 		while (take(&report, info) == PX_NEXT_EVENT)
@@ -1236,7 +1236,7 @@ static void write_digits(size_t at, size_t n, bool upper)
 		write_text(upper ? "%02X" : "%02x", draft.bytes[at + i]);
 }
 
-/* Of what a line holds, which need not be true. */
+/* The contents of a line, which may be wrong. */
 #define CHECKSUM "5A"
 
 static void write_intel(const char *line_end)
@@ -1277,7 +1277,7 @@ static void write_bare(size_t line, const char *line_end)
 	}
 }
 
-/* The text is read as the draft would be. */
+/* The reader reads the text as it reads the draft. */
 static void text_is_read(void)
 {
 	const char *difference;
@@ -1340,7 +1340,7 @@ START_TEST(text_line_breaks_anywhere_between_bare_digits_are_passed_over)
 	write_text("\n\r\n\n");
 	write_digits(0, draft.size, true);
 	text_is_read();
-	/* More breaks than a chunk, before the first digits too. */
+	/* More line breaks than a chunk holds, also before the first digits. */
 	text_size = 0;
 	for (size_t at = 0; at < draft.size; at++) {
 		memset(text + text_size, '\n', 70000);
@@ -1375,7 +1375,7 @@ START_TEST(text_without_end_record_ends_with_the_file)
 }
 END_TEST
 
-/* Cut anywhere, a text is refused, or the rest of it did not matter. */
+/* If a text is cut anywhere, the reader refuses it, or the rest did not matter. */
 START_TEST(text_cut_anywhere_is_refused_or_whole)
 {
 	size_t whole;
@@ -1443,7 +1443,7 @@ START_TEST(text_of_garbage_is_refused)
 }
 END_TEST
 
-/* Also where all the rest is good. */
+/* Even if all the rest is right. */
 START_TEST(text_with_a_bad_line_is_refused)
 {
 	static const struct {
@@ -1529,7 +1529,7 @@ START_TEST(text_of_an_odd_digit_is_refused)
 	fails(open_bytes(text, text_size), EINVAL);
 	write_text("\n");
 	fails(open_bytes(text, text_size), EINVAL);
-	write_intel("\n"); /* of the end record, too */
+	write_intel("\n"); /* also after the end record */
 	text_size--;
 	write_text("5\n");
 	fails(open_bytes(text, text_size), EINVAL);
@@ -1564,7 +1564,7 @@ START_TEST(text_mutated_does_no_harm)
 }
 END_TEST
 
-/* Rather than to be killed for a file that is too large. */
+/* The call fails, and no signal kills the process because the file is too large. */
 START_TEST(text_beyond_the_file_size_limit_is_no_memory)
 {
 	struct rlimit limit, before;
@@ -1576,7 +1576,7 @@ START_TEST(text_beyond_the_file_size_limit_is_no_memory)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = before;
 	limit.rlim_cur = 100;
-	setrlimit(RLIMIT_FSIZE, &limit); /* Check writes a file too: nothing of it here */
+	setrlimit(RLIMIT_FSIZE, &limit); /* Check also writes a file, so it must not write in this process */
 	error = px_archive_txtb_open(fd, false, &archive);
 	setrlimit(RLIMIT_FSIZE, &before);
 	fails(error, ENOMEM);
@@ -1631,7 +1631,7 @@ START_TEST(native_other_ids_have_neither_name_nor_label)
 }
 END_TEST
 
-/* What the table says is what a file shows, cut where a name of POSIX ends. */
+/* The names in the table are the names in a file, cut to the length of a POSIX name. */
 START_TEST(type_name_of_every_native_id_is_its_constant)
 {
 	char name[PX_NAME_MAX + 1];
@@ -1650,7 +1650,7 @@ START_TEST(type_name_of_every_native_id_is_its_constant)
 }
 END_TEST
 
-/* The traces of tests/data/. */
+/* The traces that tests/data/ describes. */
 
 static const struct {
 	const char *name;

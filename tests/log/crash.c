@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are killed while they write a log, at any instant: what they leave is accepted by the viewer,
- * opens, and is in order and whole as far as it was committed.
+ * Programs that are killed while they write a log, at any moment.  The viewer accepts the log that they leave; the log
+ * opens, and is complete and in order up to the last commit.
  */
 #include "support/common.h"
 
@@ -25,7 +25,7 @@ static int file;
 static trace_id_t stream;
 static struct px_test_event seen;
 
-/* Shared with the child. */
+/* Memory that is shared with the child. */
 static uint32_t *is_created;
 
 struct payload {
@@ -85,7 +85,7 @@ static void be_killed(uint64_t random)
 	}
 }
 
-/* Which instants are tried decides nothing: at each of them the log has to be right. */
+/* The log must be right at every moment, so the choice of moments does not matter. */
 static void run_and_kill(uint64_t random)
 {
 	struct timespec delay = {0, (long)(random >> 8) % 12000000};
@@ -103,7 +103,7 @@ static void run_and_kill(uint64_t random)
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-/* Numbers of each writer rise, and so do its times; no event is torn. */
+/* The numbers and the times of each writer rise, and each event is complete. */
 static uint64_t read_log(void)
 {
 	uint32_t next[NR_WRITERS] = {0};

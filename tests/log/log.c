@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of a log, written with hand-made events: what comes back, what the viewer sees, and that both are
- * right at every instant, whatever call fails and wherever the writer dies.
+ * The file of a log, written with events that the test makes: what the reader returns, and what the viewer shows.  Both
+ * must be right at every moment, whichever call fails, and wherever the writer dies.
  */
 #include "support/common.h"
 
@@ -26,12 +26,12 @@
 #define SLOT_BYTES PX_SLOT_BYTES
 #define LONGEST_DATA (1 << 20)
 
-/* Events are known by their number: all else follows from it and from these. */
+/* The number of an event and these members determine all its contents. */
 static struct {
 	uint32_t nr_threads;
 	size_t longest; /* data */
 	uint32_t types; /* in use */
-	uint64_t address; /* of all events; 0: each has its number */
+	uint64_t address; /* the time of all events; 0: each event's number */
 	uint64_t (*time)(uint64_t number);
 	size_t (*length)(uint64_t number);
 } world;
@@ -138,7 +138,7 @@ static void new_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
 	ck_assert_int_eq(begin_log(policy, log_size, max_data), 0);
 }
 
-/* Append one event, writing where that has to be.  What was written is lost if that fails. */
+/* Append one event, and write first if the log asks for it.  If the write fails, its events are lost. */
 static enum px_log_room append(uint64_t number, int *error)
 {
 	enum px_log_room room;
@@ -181,7 +181,7 @@ struct contents {
 	bool ends_with_stop;
 };
 
-/* A check of Check for each would take most of the time. */
+/* An assertion of Check for each event would take most of the time. */
 #define soundly(condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
@@ -205,7 +205,7 @@ static void expect_event(const struct px_report *found, const void *found_data)
 	soundly(memcmp(found_data, data, report.length) == 0);
 }
 
-/* Numbers rise; where none may be missing, one by one. */
+/* The numbers rise; if no event may be missing, by one each. */
 static struct contents read_back(bool may_miss)
 {
 	struct contents contents = {.first = UINT64_MAX};
@@ -219,7 +219,7 @@ static struct contents read_back(bool may_miss)
 
 		contents.ends_with_stop = found.record.id == PX_EVENT_STOP;
 		if (found.record.id < PX_EVENT_UNNAMED)
-			continue; /* made here and there, without a number */
+			continue; /* synthesized in other places, without a number */
 		if (contents.count == 0)
 			contents.first = number;
 		else
@@ -277,7 +277,7 @@ static size_t largest_length(uint64_t number)
 	return number % 2 ? 0 : LONGEST_DATA - (size_t)number;
 }
 
-/* The largest data there can be, in a log as small as it can be for it. */
+/* The longest data, in the smallest log that can hold them. */
 START_TEST(log_largest_data_come_back)
 {
 	struct contents contents;
@@ -293,7 +293,7 @@ START_TEST(log_largest_data_come_back)
 }
 END_TEST
 
-/* LOGP-1 OPEN-9 LOOP-6: sizes, lengths, batches and numbers of threads at random. */
+/* LOGP-1 OPEN-9 LOOP-6: random sizes, lengths, batches and numbers of threads. */
 START_TEST(log_that_goes_round_many_times_is_always_in_order)
 {
 	uint64_t random = test_seed() + (uint64_t)_i, size = (mix(random) % 3000) * SLOT_BYTES;
@@ -362,7 +362,7 @@ START_TEST(log_that_is_full_ends_with_stop)
 }
 END_TEST
 
-/* LOGP-3: the last STOP is not older than what it ends, also behind an OVERFLOW, which is. */
+/* LOGP-3: the last STOP is not older than the events before it, even after an OVERFLOW, which is older. */
 START_TEST(log_that_is_full_behind_an_overflow_ends_with_a_stop_in_time)
 {
 	struct px_report overflow = {.record = {.id = PX_EVENT_OVERFLOW, .pid = 4711},
@@ -399,7 +399,7 @@ static void name_threads(uint32_t n)
 		name_thread(i);
 }
 
-/* The exact name is in the section; the viewer gets one that it can show. */
+/* The section has the exact name; the image has a name that the viewer can show. */
 START_TEST(log_threads_have_their_names)
 {
 	struct px_archive_object object;
@@ -407,7 +407,7 @@ START_TEST(log_threads_have_their_names)
 	uint32_t n = 0, nr_types = 0;
 
 	name_threads(5);
-	world.nr_threads = 6; /* one of them is not known */
+	world.nr_threads = 6; /* one of the two is not known */
 	new_log(PX_POLICY_APPEND, 0, 256);
 	append_all(0, 600);
 	complete(0);
@@ -433,7 +433,7 @@ START_TEST(log_threads_have_their_names)
 }
 END_TEST
 
-/* Many threads end before their events are read. */
+/* Many threads end before the reader reads their events. */
 START_TEST(log_names_threads_that_left_the_table)
 {
 	const uint32_t nr_threads = 3 * PX_THREADS_MAX;
@@ -465,7 +465,7 @@ START_TEST(log_names_threads_that_left_the_table)
 }
 END_TEST
 
-/* More threads than the registry has slots for. */
+/* More threads than the registry has slots. */
 START_TEST(log_with_too_many_threads_still_names_each_context)
 {
 	uint64_t n = policies[_i] == PX_POLICY_LOOP ? 60000 : 9000;
@@ -530,7 +530,7 @@ static bool is_sanitized(void)
 	return getenv("PX_SANITIZED") != NULL;
 }
 
-/* LOGP-4: a volume has at most 1048575 entries; the next one begins behind it. */
+/* LOGP-4: a volume has at most 1048575 entries; the next volume begins after it. */
 START_TEST(log_of_three_million_events_has_three_volumes)
 {
 	uint64_t n = is_sanitized() ? 1100000 : 3000000;
@@ -547,8 +547,8 @@ START_TEST(log_of_three_million_events_has_three_volumes)
 END_TEST
 
 /*
- * LOGP-4: the file may not grow to the size that the next volume needs.  Events are lost then, but completion does not
- * cut those of the last volume that exists.
+ * LOGP-4: the limit of the file size is too low for the next volume.  Then events are lost, but completion keeps all
+ * events of the last volume that exists.
  */
 START_TEST(log_without_room_for_a_further_volume_keeps_the_last_one)
 {
@@ -576,7 +576,7 @@ START_TEST(log_without_room_for_a_further_volume_keeps_the_last_one)
 }
 END_TEST
 
-/* LOGP-1 LOGP-2: the same with a bound. */
+/* LOGP-1 LOGP-2: the same with a limit. */
 START_TEST(log_of_bounded_size_may_have_several_volumes)
 {
 	struct contents contents;
@@ -650,8 +650,8 @@ static uint64_t ms_of(uint32_t context)
 }
 
 /*
- * Two threads work in turns, and seldom record an event.  Flushes between their events, by a thread of the library (0)
- * or by another process (1), take no time of theirs.
+ * Two threads take turns, and rarely record an event.  A thread of the library (0) or another process (1) flushes
+ * between their events.  The flushes must take no time from them.
  */
 START_TEST(log_events_of_flushes_take_no_time_from_others)
 {
@@ -707,7 +707,10 @@ START_TEST(log_gap_of_minutes_is_exact_in_the_image)
 }
 END_TEST
 
-/* The image shortens a gap that is longer than 16 fillers.  The commit has its length, and the records are exact. */
+/*
+ * The image shortens a gap that is longer than 16 fillers.  The commit has the length of the gap, and the records are
+ * exact.
+ */
 START_TEST(log_gap_of_hours_is_shortened_in_the_image_alone)
 {
 	struct px_archive *archive;
@@ -729,7 +732,7 @@ START_TEST(log_gap_of_hours_is_shortened_in_the_image_alone)
 }
 END_TEST
 
-/* Gaps in a log that goes round: fillers are overwritten like everything else. */
+/* Gaps in a LOOP log: it overwrites fillers like other entries. */
 START_TEST(log_that_goes_round_keeps_its_gaps)
 {
 	struct contents contents;
@@ -763,7 +766,7 @@ static uint64_t newest_wavering_time(uint64_t number)
 	return newest;
 }
 
-/* GETNEXT-9: late events are older than what stands before them; the times of a log rise all the same. */
+/* GETNEXT-9: some events are older than those before them, but the times of the log still rise. */
 START_TEST(log_times_do_not_fall)
 {
 	world.time = wavering_time;
@@ -775,7 +778,7 @@ START_TEST(log_times_do_not_fall)
 }
 END_TEST
 
-/* An event of no thread, and the empty log. */
+/* An event without a thread, and the empty log. */
 START_TEST(log_without_an_event_is_one_that_the_viewer_shows)
 {
 	new_log(policies[_i], 1 << 16, 256);
@@ -829,7 +832,7 @@ END_TEST
 
 /* Calls that fail, and writers that die. */
 
-/* What was loaded cannot be listed again, since there is no room for it. */
+/* The loaded types cannot be listed again, because there is no room for them. */
 START_TEST(log_is_complete_without_a_second_list_of_modules)
 {
 	new_log(PX_POLICY_UNTIL_FULL, 1 << 16, 256);
@@ -845,7 +848,7 @@ START_TEST(log_is_complete_without_a_second_list_of_modules)
 }
 END_TEST
 
-/* The largest event behind a long gap at the beginning of a round, in a log as small as it can be. */
+/* The largest event after a long gap at the beginning of a round, in the smallest possible log. */
 static uint64_t gap_in_rounds_time(uint64_t number)
 {
 	return EPOCH_NS + number * 60 * UINT64_C(60000000000);
@@ -869,7 +872,7 @@ START_TEST(log_as_small_as_can_be_takes_the_largest_events_with_gaps)
 }
 END_TEST
 
-/* A thread for each event, and writes only when the stage is full. */
+/* Each event has its own thread, and the log writes only when the stage is full. */
 START_TEST(log_that_recycles_contexts_names_those_that_are_still_there)
 {
 	int error = 0;
@@ -891,7 +894,7 @@ START_TEST(log_that_recycles_contexts_names_those_that_are_still_there)
 }
 END_TEST
 
-/* Whatever write comes first in a round: the viewer finds out from what it still sees that time rises. */
+/* Whichever write comes first in a round, the rest of the image still shows the viewer that time rises. */
 START_TEST(log_round_that_begins_with_small_writes_shows_its_direction)
 {
 	world.length = no_length;
@@ -905,7 +908,7 @@ START_TEST(log_round_that_begins_with_small_writes_shows_its_direction)
 }
 END_TEST
 
-/* A little of everything: wrapping, holes, recycled contexts, gaps, a clear on the way. */
+/* A mixture: wrapping, holes, reused object slots, gaps, and a clear in the middle. */
 struct script {
 	uint32_t policy;
 	uint64_t log_size;
@@ -913,9 +916,9 @@ struct script {
 	uint64_t nr_events, batch;
 	uint64_t clear_at; /* 0: never */
 	uint64_t gap_ns;
-	uint64_t first_call; /* those before are not tried */
-	uint64_t step;	     /* of the calls that are tried */
-	uint64_t file_limit; /* while the log is created: it makes the volumes small; 0: none */
+	uint64_t first_call; /* the test does not fail the calls before */
+	uint64_t step;	     /* number of calls that it fails */
+	uint64_t file_limit; /* used while the log is created, to make the volumes small; 0: not used */
 };
 
 static const struct script scripts[] = {
@@ -926,7 +929,7 @@ static const struct script scripts[] = {
 	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 0, 0, 0, 1, 0},
 	{PX_POLICY_UNTIL_FULL, 600 * SLOT_BYTES, 20, 500, 30, 130, 0, 0, 1, 0},
 	{PX_POLICY_APPEND, 0, 20, 300, 20, 100, 0, 0, 5, 0},
-	/* those that keep all events */
+	/* the tests of logs that keep all events */
 	{PX_POLICY_APPEND, 0, 500, 420, 60, 0, 0, 750, 23, 0},
 	{PX_POLICY_APPEND, 0, 30, 6000, 150, 0, 0, 0, 5, 2 << 20}, /* three volumes */
 };
@@ -951,10 +954,10 @@ static unsigned int look_of(const struct script *script)
 	return script->gap_ns ? PX_TEST_LOG_WRAPS_STAMPS : 0;
 }
 
-/* Shared with the child: how far it is. */
+/* Shared with the child: its progress. */
 struct progress {
-	uint64_t base;	    /* of the events since the last clear */
-	uint64_t committed; /* behind the last event that is */
+	uint64_t base;	    /* number of events since the last clear */
+	uint64_t committed; /* after the last complete event */
 	uint64_t appended;
 	bool was_cleared, is_created;
 };
@@ -962,7 +965,7 @@ struct progress {
 static struct progress *progress;
 static uint64_t nr_calls, fatal_call, failing_from, failing_to;
 
-/* What the calls of a script are for. */
+/* The purpose of the calls of a script. */
 enum phase {
 	CREATING,
 	FIRST_WRITE,
@@ -973,15 +976,15 @@ enum phase {
 	NR_PHASES
 };
 
-/* The calls of a script that a test tries, in their order. */
+/* The calls of a script that a test makes fail, in their order. */
 #define CALLS_MAX 6000
 static uint64_t calls[CALLS_MAX];
 static size_t nr_chosen;
 
-/* While the calls are counted: one of the pieces of each phase, chosen at random.  It is calls begin + 1 to end. */
+/* While the test counts calls: a random piece of each phase.  It has the calls from begin + 1 to end. */
 static struct piece {
 	uint64_t begin, end;
-	uint64_t nr_seen; /* pieces of this phase */
+	uint64_t nr_seen; /* number of pieces in this phase */
 } pieces[NR_PHASES];
 static uint64_t piece_begin, piece_random;
 
@@ -996,7 +999,7 @@ static void end_piece(enum phase phase)
 	piece_begin = nr_calls;
 }
 
-/* Run the script; calls may fail.  No check of Check is in here. */
+/* Run the script; calls may fail.  It makes no Check assertions. */
 static void run_script(const struct script *script)
 {
 	enum phase phase = FIRST_WRITE;
@@ -1057,7 +1060,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 
 	if (failure == 0)
 		return syscall(SYS_pwrite64, fd, bytes, size, offset);
-	/* A disk that is full takes the pages for which it has room. */
+	/* A full disk takes only the pages for which it has room. */
 	if (failure == ENOSPC && page < size && nr_calls % 2 == 0)
 		return syscall(SYS_pwrite64, fd, bytes, page, offset);
 	errno = failure;
@@ -1089,7 +1092,7 @@ static void fail_at_calls(const char *name)
 	nr_calls++;
 	if (nr_calls == failing_from && progress->is_created) {
 		if (wanted_failure == EFBIG)
-			px_test_limit_files(0); /* the kernel's own error */
+			px_test_limit_files(0); /* an error of the real kernel */
 		else
 			failure = wanted_failure;
 	}
@@ -1131,7 +1134,7 @@ static void choose_call(uint64_t call)
 	calls[nr_chosen++] = call;
 }
 
-/* The first call and the last call of a piece are each of another kind; between them are many of one kind. */
+/* The first and the last call of a piece differ from their neighbours; the calls between them are all alike. */
 static void choose_from_piece(const struct piece *piece)
 {
 	const uint64_t edge = 1, size = piece->end - piece->begin;
@@ -1142,7 +1145,7 @@ static void choose_from_piece(const struct piece *piece)
 			choose_call(call);
 }
 
-/* All calls of a script by this step, or a sample of the calls of each phase.  Returns the number of its calls. */
+/* Return all calls of a script with this step, or a sample of the calls of each phase, and their number. */
 static uint64_t choose_calls(const struct script *script, uint64_t first, uint64_t step)
 {
 	uint64_t n;
@@ -1180,13 +1183,13 @@ static void run_and_die(const struct script *script, uint64_t call)
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* What is read is what was committed, or a write further; without a hole. */
+/* The reader returns the events of the commit, or those of one more write, without a hole. */
 static void expect_committed(const struct script *script)
 {
 	struct contents contents = read_back(false);
 	uint64_t behind = contents.count ? contents.last + 1 : 0;
 
-	/* In the middle of a clear it is the old log or the new one. */
+	/* During a clear, it returns the old log or the new one. */
 	if (progress->was_cleared && progress->base == 0) {
 		ck_assert(contents.count == 0 || behind <= progress->appended);
 		return;
@@ -1201,7 +1204,7 @@ static void expect_committed(const struct script *script)
 		ck_assert_uint_eq(contents.first, progress->base);
 }
 
-/* Order of writes in format.h, EXIT-4: at calls that change the file, in each phase. */
+/* The order of writes in format.h, EXIT-4: the writer dies at calls that change the file, in each phase. */
 START_TEST(log_whose_writer_dies_at_any_call_is_in_order)
 {
 	const struct script *script = &scripts[_i];
@@ -1248,7 +1251,7 @@ START_TEST(log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost)
 				  PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN | look_of(script),
 				  &facts);
 		if (!facts.commit.is_complete)
-			continue; /* it was the last of all that failed */
+			continue; /* it was the last failed call */
 		contents = read_back(true);
 		total = script->nr_events - progress->base;
 		ck_assert_msg(contents.count + facts.commit.nr_lost == total,
@@ -1269,7 +1272,7 @@ static void take_the_place(const char *name)
 		dup2(victim, px_log_descriptor(wlog));
 }
 
-/* Whenever the program puts a file of its own where the log's descriptor is, nothing is written to that. */
+/* Whenever the program opens its own file at the log's descriptor, the log writes nothing to that file. */
 START_TEST(log_is_not_written_to_what_took_its_place)
 {
 	const struct script *script = &scripts[_i];
@@ -1311,7 +1314,7 @@ static void expect_checkpoint(uint64_t position)
 	ck_assert_uint_eq(checkpoint_file->base->ring[1].position, position);
 }
 
-/* EXIT-4: each commit has the checkpoint that is given with it, and a write that fails keeps the one before. */
+/* EXIT-4: each commit has the checkpoint that the caller gives, and a failed write keeps the previous one. */
 START_TEST(log_commits_the_checkpoint_that_it_is_given)
 {
 	const struct px_registry_slot slot = {.generation = 1};
@@ -1372,7 +1375,7 @@ static void fail_and_die(const char *name)
 	die_at_fatal_call(name);
 }
 
-/* A write fails, and the writer dies in one of the next. */
+/* One write fails, and the writer dies in one of the next writes. */
 START_TEST(log_whose_writer_dies_after_a_failure_is_in_order)
 {
 	const struct script *script = &scripts[_i];
@@ -1419,7 +1422,7 @@ static size_t sixteen(uint64_t number)
 	return 16;
 }
 
-/* Logs that hold little or much of what they have room for, in large writes and in very small ones. */
+/* Logs that use a small or a large part of their room, with large and with very small writes. */
 static const struct length {
 	uint32_t policy;
 	uint64_t log_size, nr_events, batch, file_limit;
@@ -1456,7 +1459,7 @@ static uint64_t count_events(void)
 	return count;
 }
 
-/* A completed log is as long as what it holds. */
+/* A completed log is as long as its content. */
 START_TEST(log_that_is_complete_is_as_long_as_what_it_holds)
 {
 	const struct length *length = &lengths[_i];
@@ -1536,7 +1539,7 @@ static void change_at_find(const char *name)
 		put_snapshot(&next_snapshot);
 }
 
-/* Return how many attempts it took to find the log. */
+/* Return how many attempts the reader needed to find the log. */
 static uint64_t open_between(const struct snapshot *first, const struct snapshot *next)
 {
 	put_snapshot(first);
@@ -1547,7 +1550,7 @@ static uint64_t open_between(const struct snapshot *first, const struct snapshot
 	return nr_calls;
 }
 
-/* A log moves between the two reads by which it is found. */
+/* A log moves between the two reads that find it. */
 START_TEST(log_that_moves_while_it_is_looked_for_is_found)
 {
 	const struct script *script = &scripts[6 + 2 * _i];
@@ -1573,7 +1576,7 @@ START_TEST(log_that_moves_while_it_is_looked_for_is_found)
 }
 END_TEST
 
-/* From this call on, so many calls find a file of the program where the descriptor of the log was. */
+/* From this call on, this many calls find a file of the program at the log's descriptor. */
 static void lose_descriptor(const char *name)
 {
 	if (strcmp(name, "log.write.before") != 0)
@@ -1594,7 +1597,7 @@ static void make_large_log(void)
 	write_now();
 }
 
-/* LOGP-8: whichever step of completion fails, also the last one, the log is whole.  A small log and a large one. */
+/* LOGP-8: whichever step of completion fails, the log stays complete.  A small log and a large one. */
 START_TEST(log_whose_completion_fails_at_any_step_is_whole)
 {
 	uint64_t n, step;
@@ -1630,7 +1633,7 @@ static void lose_and_die(const char *name)
 	die_at_fatal_call(name);
 }
 
-/* EXIT-4: a step of completion fails, and the writer dies in one of the next. */
+/* EXIT-4: a step of completion fails, and the writer dies in one of the next steps. */
 START_TEST(log_whose_writer_dies_after_a_failure_of_completion_is_whole)
 {
 	uint64_t n;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames: that all which is packed comes back, in how many bytes, and that a damaged frame is read within its bytes. */
+/*
+ * Frames: that unpacking returns all that was packed, how many bytes it takes, and that a damaged frame is read only
+ * within its bytes.
+ */
 #include "support/common.h"
 
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #define TICK_NS 100
 #define HANDLE 0x01000000u
 
-/* The test's own account of an entry. */
+/* The test's own copy of an entry. */
 struct given {
 	bool is_event;
 	uint32_t context;
@@ -110,7 +113,7 @@ static uint32_t unpack_whole(const void *bytes, struct px_unpacked *got)
 	return px_unpack_frame(unpack, &frame, (const char *)bytes + sizeof(frame), entries, TICK_NS, got);
 }
 
-/* Compare what a frame gives back with the test's own account. */
+/* Compare the content of a frame with the test's own copy. */
 static void expect_given(const void *bytes, size_t size, uint64_t position, uint32_t count)
 {
 	struct px_log_frame frame = head_of(bytes);
@@ -148,7 +151,10 @@ static void expect_given(const void *bytes, size_t size, uint64_t position, uint
 	free(got);
 }
 
-/* Any event: of few sites or of many, of any length, early, late, or of a thread that is not the context's. */
+/*
+ * Make an event: from few call sites or many, of any length, early, late, or of a thread that is not that of the
+ * context.
+ */
 static void add_random(uint32_t i, uint64_t *random, uint32_t nr_sites)
 {
 	unsigned char data[DATA_MAX];
@@ -169,16 +175,16 @@ static void add_random(uint32_t i, uint64_t *random, uint32_t nr_sites)
 		event.length = 16;
 	for (uint32_t k = 0; k < event.length; k++)
 		data[k] = (unsigned char)(k % 4 ? 0 : next_random(random));
-	/* Long data of calls often begin as those before them. */
+	/* Long data of calls often begin like earlier data. */
 	if (event.length > 16 && any % 3)
 		memset(data + 16, 'a', event.length - 16 < any % 200 ? event.length - 16 : any % 200);
 	event.time_ns = base_ns + (ticks + step) * TICK_NS + any % TICK_NS;
 	if (any % 30 == 0)
-		event.time_ns -= any % 1000000; /* as OVERFLOW may be */
+		event.time_ns -= any % 1000000; /* an OVERFLOW may have this */
 	add_event(i, &event, HANDLE + (uint32_t)(any % 9000), step);
 }
 
-/* Stacks: one, few, or more than the table of a chapter has room for. */
+/* Stacks: one, few, or more than fit into the table of a chapter. */
 START_TEST(pack_of_stacks_comes_back_and_has_each_stack_once)
 {
 	static const uint32_t nr_stacks[] = {1, 30, 3000};
@@ -211,7 +217,7 @@ START_TEST(pack_of_stacks_comes_back_and_has_each_stack_once)
 			first_size = frame == 0 ? size : first_size;
 			expect_given(bytes, size, frame * EVENTS, EVENTS);
 		}
-		/* In a later frame of the chapter, a stack is a number. */
+		/* A later frame of the chapter has only the number of a stack. */
 		if (nr_stacks[k] <= 30)
 			ck_assert_uint_lt(size, EVENTS * 16 + 1024);
 		ck_assert_uint_le(size, first_size);
@@ -219,7 +225,7 @@ START_TEST(pack_of_stacks_comes_back_and_has_each_stack_once)
 }
 END_TEST
 
-/* The number of a stack that the chapter does not have. */
+/* The number of a stack that is not in the chapter. */
 START_TEST(pack_of_a_stack_that_is_missing_is_damaged)
 {
 	unsigned char data[64] = {1};
@@ -254,7 +260,7 @@ END_TEST
 
 typedef void add_entry_fn(uint32_t i, uint64_t *random, uint32_t nr_sites);
 
-/* Make a frame at this position, as full as it can be, and read it.  Return the position behind it. */
+/* Make a frame at this position, as full as possible, and read it.  Return the position after it. */
 static uint64_t fill_frame(uint64_t position, bool chapter, add_entry_fn *add, uint64_t *random,
 			   uint32_t nr_sites)
 {
@@ -289,7 +295,7 @@ START_TEST(pack_of_all_that_can_be_comes_back)
 }
 END_TEST
 
-/* A gap that the image shows too short, and a clock that was set: the times are exact all the same. */
+/* The image shortens a gap, and the clock was set: the times are still exact. */
 START_TEST(pack_time_that_the_stamps_do_not_show_comes_back)
 {
 	static const int64_t jump[] = {0,	 1, 99, 100, 254, 255, 256, -1, -100, 1000000000000,
@@ -310,7 +316,7 @@ START_TEST(pack_time_that_the_stamps_do_not_show_comes_back)
 }
 END_TEST
 
-/* The frame has all entries, and takes fewer bytes than so many for each. */
+/* The frame has all entries, and takes fewer bytes than this for each. */
 static void expect_bytes_each(size_t most)
 {
 	size_t size;
@@ -320,7 +326,7 @@ static void expect_bytes_each(size_t most)
 	ck_assert_uint_lt(size, most * ENTRIES);
 }
 
-/* The usual event of 16 bytes, from a few sites and threads. */
+/* Usual events of 16 bytes, from a few call sites and threads. */
 START_TEST(pack_of_usual_events_takes_three_bytes_each)
 {
 	uint64_t random = test_seed();
@@ -342,7 +348,7 @@ START_TEST(pack_of_usual_events_takes_three_bytes_each)
 }
 END_TEST
 
-/* Calls: an address that one of a few locks has, and a result, as in a server. */
+/* Calls as in a server: each has the address of one of a few locks, and a result. */
 START_TEST(pack_of_calls_takes_five_bytes_each)
 {
 	uint64_t random = test_seed();
@@ -377,7 +383,7 @@ static void add_of_many(uint32_t i, uint64_t *random, uint32_t nr_sites)
 	add_event(i, &event, HANDLE + any % 20000, 1);
 }
 
-/* More sites and objects in a chapter than its tables hold: each frame still has all that it needs. */
+/* More call sites and objects in a chapter than its tables hold: each frame still has all that it needs. */
 START_TEST(pack_with_full_tables_comes_back)
 {
 	uint64_t random = test_seed();
@@ -389,7 +395,7 @@ START_TEST(pack_with_full_tables_comes_back)
 }
 END_TEST
 
-/* The call number i of a program that opens files one after another, which have so many digits in their names. */
+/* Call number i of a program that opens files one after another; their names have this many digits. */
 static void add_open(uint32_t i, const char *directory, int nr_digits)
 {
 	unsigned char data[DATA_MAX] = {3};
@@ -414,7 +420,7 @@ START_TEST(pack_of_paths_takes_their_differences)
 }
 END_TEST
 
-/* Data that share bytes need memory when they are read, so a frame has only so many of them. */
+/* Data that share bytes need memory when they are read, so a frame has only a bounded number of them. */
 START_TEST(pack_of_paths_needs_bounded_memory)
 {
 	static const int nr_digits[] = {2000, 60, 4900};
@@ -431,7 +437,7 @@ START_TEST(pack_of_paths_needs_bounded_memory)
 }
 END_TEST
 
-/* A frame in memory that ends with it, so that a sanitizer sees a step beyond it. */
+/* Place a frame at the end of its memory, so that a sanitizer finds an access beyond it. */
 static void *new_copy(const void *bytes, size_t size)
 {
 	void *copy = malloc(size);
@@ -465,7 +471,7 @@ static void read_damaged(const void *bytes, size_t size)
 		free(got);
 	}
 	free(body);
-	ck_assert_uint_ge(sum + 1, 0); /* the bytes were read */
+	ck_assert_uint_ge(sum + 1, 0); /* the reader has read the bytes */
 }
 
 /* A frame of random events, in memory of its own size. */
@@ -525,7 +531,7 @@ START_TEST(unpack_refuses_a_frame_with_another_sum)
 }
 END_TEST
 
-/* Frames of the first logs have a sum in one lane. */
+/* In the frames of the first logs, one lane has the sum. */
 START_TEST(unpack_of_a_frame_with_one_lane)
 {
 	uint64_t random = test_seed();
@@ -545,7 +551,7 @@ START_TEST(unpack_of_a_frame_with_one_lane)
 }
 END_TEST
 
-/* Frames of the first logs have whole paths. */
+/* The frames of the first logs have full paths. */
 START_TEST(unpack_of_paths_that_share_nothing)
 {
 	struct px_unpacked got[1];
@@ -559,7 +565,7 @@ START_TEST(unpack_of_paths_that_share_nothing)
 	packed = px_pack_end(pack, &size);
 	ck_assert_uint_lt(size, sizeof(bytes));
 	memcpy(bytes, packed, size);
-	/* In front of the path is the number of bytes that it shares. */
+	/* Before the path is the number of bytes that it shares. */
 	ck_assert_uint_eq(bytes[size - 8], 0);
 	memmove(&bytes[size - 8], &bytes[size - 7], 7);
 	frame = head_of(bytes);
@@ -575,7 +581,7 @@ END_TEST
 
 #define NR_FILES 200
 
-/* Files that a program opens one after another differ in a few bytes. */
+/* The paths of files that a program opens one after another differ in a few bytes. */
 START_TEST(pack_of_an_object_takes_its_differences)
 {
 	struct px_log_object object = {.object = {.type = PX_TXTB_MUTEX, .pid = 4711, .tid = 4712,
@@ -612,7 +618,7 @@ START_TEST(pack_of_an_object_takes_its_differences)
 }
 END_TEST
 
-/* Frames of the first logs have whole objects. */
+/* The frames of the first logs have full objects. */
 START_TEST(unpack_of_objects_without_differences)
 {
 	static const unsigned char body[] = {5, 1, 2, 3, 4, 6, 7, 8, 2, 'a', 'b',

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Logs that are read while they are written: at each write of the writer, a reader opens the log, and others that were
- * opened earlier go on.  What they report is whole and in order, and what they miss is counted.
+ * Logs that are read while they are written: at each write, a new reader opens the log, and earlier readers go on.
+ * They report complete events in order, and count the events that they miss.
  */
 #include "support/common.h"
 
@@ -15,7 +15,7 @@
 #define DATA 40
 #define NR_SLOW 8
 
-/* Check writes each assertion to a file, and there are millions here: tell it only of those that fail. */
+/* Check writes each assertion to a file, and this test makes millions.  So call Check only for those that fail. */
 #define expect(condition)                                                                          \
 	do                                                                                         \
 		if (!(condition))                                                                  \
@@ -47,7 +47,7 @@ static bool is_ending, can_miss;
 static uint64_t final_size;
 static uint32_t final_slots;
 
-/* Long events, then short ones: so a LOOP log overwrites entries before their frames, or after them. */
+/* Long events, then short ones, so that a LOOP log overwrites entries before their frames, or after them. */
 static size_t length_of(uint32_t number)
 {
 	return number / 700 % 2 ? sizeof(struct payload) - DATA + 12 : sizeof(struct payload);
@@ -64,7 +64,7 @@ static void record(uint32_t count)
 	}
 }
 
-/* Read at most so many events.  Return false at the end. */
+/* Read at most this many events.  Return false at the end. */
 static bool read_some(struct reader *reader, uint32_t most)
 {
 	struct payload payload;
@@ -106,7 +106,7 @@ static void close_log(struct reader *reader)
 	reader->archive = NULL;
 }
 
-/* Whoever reads at once misses nothing. */
+/* A reader that reads at once misses nothing. */
 static void read_at_once(void)
 {
 	struct reader reader;
@@ -118,7 +118,7 @@ static void read_at_once(void)
 	close_log(&reader);
 }
 
-/* Others read a few events at each write.  At their end, what they did not get is counted. */
+/* The other readers read a few events at each write.  At their end, they count what they missed. */
 static void read_slowly(void)
 {
 	struct reader *reader = &slow[nr_looks % NR_SLOW];
@@ -133,7 +133,7 @@ static void read_slowly(void)
 	}
 }
 
-/* When the log is completed, all of them read on at each write. */
+/* When the log is complete, all readers continue at each write. */
 static void read_all_slowly(void)
 {
 	for (int i = 0; i < NR_SLOW; i++)
@@ -200,7 +200,7 @@ static void end(void)
 	for (int i = 0; i < NR_SLOW; i++)
 		open_log(&slow[i]);
 	is_ending = true;
-	ok(posix_trace_shutdown(stream)); /* the log moves, with a look at each write */
+	ok(posix_trace_shutdown(stream)); /* the log moves, and readers look at each write */
 	px_test_at_point("none", NULL);
 	end_readers();
 	ok(px_archive_log_open(file, 0, &reader.archive));
@@ -237,7 +237,7 @@ END_TEST
 /* An APPEND log of several volumes: its tail moves. */
 START_TEST(running_log_of_several_volumes_is_read_at_every_write)
 {
-	file_limit = 6 << 20; /* the volumes are small if files must be */
+	file_limit = 6 << 20; /* if the log has files, the volumes are small */
 	begin(POSIX_TRACE_APPEND, 0);
 	write_rounds(60, 400);
 	end();
@@ -245,7 +245,7 @@ START_TEST(running_log_of_several_volumes_is_read_at_every_write)
 }
 END_TEST
 
-/* A larger log is written again if it has many unused bytes: it gets other frames, and fewer object slots. */
+/* If a larger log has many unused bytes, it is written again, with other frames and fewer object slots. */
 START_TEST(running_large_log_is_read_while_it_moves)
 {
 	file_limit = 12 << 20;
@@ -259,7 +259,7 @@ START_TEST(running_large_log_is_read_while_it_moves)
 }
 END_TEST
 
-/* What is cleared is missing, and what comes later is not mixed with it. */
+/* Cleared events are missing, and later events do not mix with them. */
 START_TEST(running_log_that_is_cleared_is_read_at_every_write)
 {
 	begin(POSIX_TRACE_LOOP, 60000);
@@ -300,7 +300,7 @@ START_TEST(running_log_is_followed_to_its_end)
 }
 END_TEST
 
-/* A follower finds that all it knew of is overwritten, and looks again before the writer goes on (LOOP-4). */
+/* A follower finds that the log has overwritten all it knew, and looks again before the writer goes on (LOOP-4). */
 START_TEST(running_loop_log_is_followed_past_what_is_overwritten)
 {
 	struct reader reader;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating a stream with log: what files it takes, what its attributes become, and what it leaves alone. */
+/*
+ * posix_trace_create_withlog(): which files it accepts, which attributes the stream gets, and what it leaves unchanged.
+ */
 #include "support/common.h"
 
 #include <dlfcn.h>
@@ -27,7 +29,7 @@ static trace_id_t stream, log_id;
 static struct px_test_event seen;
 static struct px_test_log_facts facts;
 
-/* So often no thread can be made. */
+/* Creating a thread fails this many times. */
 static int nr_refusals;
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -75,7 +77,7 @@ static void expect_end(void)
 	ok(posix_trace_close(log_id));
 }
 
-/* The last events of the log, whatever went before. */
+/* Expect these last events of the log; earlier ones may differ. */
 static void skip_to(trace_event_id_t id)
 {
 	do
@@ -93,7 +95,7 @@ static int policy_of(trace_id_t trid)
 	return policy;
 }
 
-/* All that exist are counted: no stream is left behind. */
+/* Count all existing streams: the call leaves none. */
 static int count_free_streams(void)
 {
 	trace_id_t trids[TRACE_SYS_MAX];
@@ -157,7 +159,7 @@ START_TEST(withlog_file_that_is_not_regular_gives_einval)
 }
 END_TEST
 
-/* A directory cannot be opened for writing, so it is refused as that. */
+/* A directory cannot be opened for writing, so the call refuses it with that error. */
 START_TEST(withlog_directory_is_refused)
 {
 	int folder = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -166,7 +168,7 @@ START_TEST(withlog_directory_is_refused)
 }
 END_TEST
 
-/* WITHLOG-5 LOGP-9: pwrite() would append whatever the offset. */
+/* WITHLOG-5 LOGP-9: pwrite() with O_APPEND would append and ignore the offset. */
 START_TEST(withlog_file_open_for_appending_gives_einval)
 {
 	expect_refused(NULL, px_test_reopen(file, O_WRONLY | O_APPEND), EINVAL);
@@ -211,7 +213,7 @@ START_TEST(withlog_one_stream_too_many_gives_eagain)
 }
 END_TEST
 
-/* LOGP-2 UFULL-2: the stream fills the log with its own STOP */
+/* LOGP-2 UFULL-2: the stream's own STOP fills the log */
 START_TEST(withlog_full_log_ends_in_one_stop)
 {
 	for (size_t size = 8000; size < 40000; size += 80) {
@@ -247,7 +249,7 @@ START_TEST(withlog_full_log_ends_in_one_stop)
 }
 END_TEST
 
-/* Record 10,000 numbers into a log, under a limit of the size of files. */
+/* Record 10,000 numbers into a log, under a limit of the file size. */
 static void record_under_limit(const struct px_test_stream *wanted, uint64_t limit)
 {
 	int error = 0;
@@ -264,7 +266,7 @@ static void record_under_limit(const struct px_test_stream *wanted, uint64_t lim
 	ck_assert_int_eq(error, 0);
 }
 
-/* LOGP-4: the limit is one of the file, of which little is used */
+/* LOGP-4: the limit belongs to a file of which the log uses little */
 START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
 {
 	static const uint64_t limits[] = {2 << 20, 27 << 20, 80 << 20};
@@ -282,7 +284,7 @@ START_TEST(withlog_appending_log_fits_into_a_file_size_limit)
 }
 END_TEST
 
-/* LOGP-1 LOGP-4: log-max-size is a maximum.  A log that may not be so large has less, and that is used. */
+/* LOGP-1 LOGP-4: log-max-size is a maximum.  If the file may not be so large, the log is smaller, and uses its room. */
 START_TEST(withlog_bounded_log_uses_what_a_file_size_limit_leaves)
 {
 	static const uint64_t limits[] = {1 << 20, 4 << 20, 20 << 20};
@@ -318,7 +320,7 @@ static void count_signal(int signal)
 	nr_signals++;
 }
 
-/* What creating says under this limit. */
+/* Return the result of the creation under this limit. */
 static int create_limited(const trace_attr_t *attr, uint64_t limit)
 {
 	int error;
@@ -330,7 +332,7 @@ static int create_limited(const trace_attr_t *attr, uint64_t limit)
 	return error;
 }
 
-/* WITHLOG-3 FLUSH-10 SIG-5: the limit raises SIGXFSZ, which would kill the program. */
+/* WITHLOG-3 FLUSH-10 SIG-5: exceeding the limit raises SIGXFSZ, which would kill the program. */
 START_TEST(withlog_file_size_limit_is_told_without_a_signal)
 {
 	trace_attr_t attr;
@@ -345,8 +347,9 @@ START_TEST(withlog_file_size_limit_is_told_without_a_signal)
 		ck_assert_int_eq(nr_signals, 0);
 		ck_assert_uint_eq(stream, 4711);
 		/*
-		 * The segment has a limit too, and that is a lack of memory (CREATE-13).  It is longer than a new log:
-		 * log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost forces EFBIG of a log.
+		 * The segment has a limit, too; exceeding it counts as a lack of memory (CREATE-13).  The segment is
+		 * longer than a new log: log_whose_writes_fail_anywhere_goes_on_and_counts_what_is_lost forces EFBIG of
+		 * a log.
 		 */
 		ck_assert(error == EFBIG || error == ENOMEM);
 		nr_failures++;
@@ -384,7 +387,7 @@ START_TEST(withlog_without_a_free_descriptor_gives_emfile)
 	int last = dup(file);
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	limit.rlim_cur = (rlim_t)last; /* the library needs one for the segment, and one to keep */
+	limit.rlim_cur = (rlim_t)last; /* the library needs one descriptor for the segment, and keeps one */
 	close(last);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	fails(posix_trace_create_withlog(0, NULL, file, &stream), EMFILE);
@@ -484,7 +487,7 @@ START_TEST(withlog_every_combination_of_policies_logs_what_was_recorded)
 }
 END_TEST
 
-/* A looping stream is not flushed by itself: its log has the last events, and the gap before. */
+/* A looping stream does not flush by itself: its log has the last events, and the gap before them. */
 START_TEST(withlog_looping_stream_is_written_at_the_end_only)
 {
 	struct px_test_stream wanted = {.policy = POSIX_TRACE_LOOP, .size = 4096, .nr_rings = 1};
@@ -540,7 +543,7 @@ START_TEST(withlog_descriptor_stays_open_and_may_be_closed_meanwhile)
 	ok(posix_trace_start(stream));
 	px_test_trace(type, 1);
 	close(doomed);
-	in_its_place = px_test_disk_file(); /* as a rule this takes the number */
+	in_its_place = px_test_disk_file(); /* this usually uses the number */
 	ok(posix_trace_flush(stream));
 	px_test_trace(type, 2);
 	finish();
@@ -553,7 +556,7 @@ START_TEST(withlog_descriptor_stays_open_and_may_be_closed_meanwhile)
 }
 END_TEST
 
-/* WITHLOG-9: space that was allocated before is kept as long as the log is written. */
+/* WITHLOG-9: the log keeps disk space that was allocated before, as long as it is written. */
 START_TEST(withlog_preallocated_blocks_are_kept)
 {
 	struct stat before, now;
@@ -594,7 +597,7 @@ static void fill_file(uint64_t size, unsigned char byte)
 		ck_assert_int_eq(pwrite(file, bytes, sizeof(bytes), (off_t)at), sizeof(bytes));
 }
 
-/* WITHLOG-9: what was in the file is not taken for events. */
+/* WITHLOG-9: the reader does not regard old content of the file as events. */
 START_TEST(withlog_old_content_of_the_file_is_gone)
 {
 	static const uint64_t sizes[] = {4096, 40960, 300 << 10, 360 << 10, 4 << 20};
@@ -612,7 +615,10 @@ START_TEST(withlog_old_content_of_the_file_is_gone)
 }
 END_TEST
 
-/* A thread that flushes its own events runs meanwhile: the image needs no entries to give the time to another thread. */
+/*
+ * A thread flushes its own events and runs meanwhile, so the image needs no entries that give the time to another
+ * thread.
+ */
 START_TEST(withlog_flush_of_each_event_takes_no_more_room)
 {
 	stream = px_test_create_log(&plain, file);
@@ -628,7 +634,7 @@ START_TEST(withlog_flush_of_each_event_takes_no_more_room)
 }
 END_TEST
 
-/* WITHLOG-9: a log begins anew, also under APPEND. */
+/* WITHLOG-9: a log begins with an empty file, also under APPEND. */
 START_TEST(withlog_file_of_an_older_log_is_written_anew)
 {
 	struct px_test_stream wanted = {
@@ -729,7 +735,7 @@ START_TEST(withlog_stream_cannot_be_read)
 	      EINVAL);
 	ck_assert_int_eq(unavailable, 4711);
 	ck_assert_uint_eq(length, 4711);
-	finish(); /* the lock was given back */
+	finish(); /* the call has released the lock */
 	expect(POSIX_TRACE_START);
 	expect_number(1);
 	expect(POSIX_TRACE_STOP);
@@ -737,7 +743,7 @@ START_TEST(withlog_stream_cannot_be_read)
 }
 END_TEST
 
-/* REWIND-2 CLOSE-3: those of pre-recorded streams. */
+/* REWIND-2 CLOSE-3: the functions of pre-recorded streams. */
 START_TEST(withlog_stream_cannot_be_rewound_or_closed)
 {
 	stream = px_test_create_log(&plain, file);
@@ -837,7 +843,7 @@ START_TEST(withlog_flush_while_running_is_marked)
 }
 END_TEST
 
-/* MODEL-13: creation records nothing; an empty log is one that the viewer takes. */
+/* MODEL-13: creation records nothing; the viewer accepts an empty log. */
 START_TEST(withlog_stream_that_never_ran_leaves_an_empty_log)
 {
 	stream = px_test_create_log(&combinations[_i], file);
@@ -925,7 +931,7 @@ START_TEST(attr_setlogsize_keeps_any_size)
 }
 END_TEST
 
-/* SETLS-2: a log of any size is created; the largest have a bound of their own. */
+/* SETLS-2: the call creates a log of any size; the largest sizes have a bound. */
 START_TEST(withlog_size_without_reason_is_made_to_fit)
 {
 	struct px_test_stream wanted = {.nr_rings = 1,
@@ -940,14 +946,14 @@ START_TEST(withlog_size_without_reason_is_made_to_fit)
 	ok(posix_trace_attr_setlogfullpolicy(&attr, wanted.log_policy));
 	ok(posix_trace_attr_setlogsize(&attr, SIZE_MAX));
 	error = posix_trace_create_withlog(0, &attr, file, &trid);
-	if (error == ENOMEM) /* a looping log keeps a bit for each slot */
+	if (error == ENOMEM) /* a looping log has a bit for each slot */
 		return;
 	ck_assert_int_eq(error, 0);
 	ok(posix_trace_shutdown(trid));
 }
 END_TEST
 
-/* CREATE-12; the kernel makes no thread while another one is on its way into exec, so it is tried again */
+/* CREATE-12; the kernel creates no thread while another one calls exec, so the test tries again */
 START_TEST(withlog_tries_again_to_make_the_thread)
 {
 	trace_attr_t attr;

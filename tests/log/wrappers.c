@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed wrapper statistics: that all rows come back, in how many bytes, and that damage is read within its bytes. */
+/*
+ * Packed wrapper statistics: that unpacking returns all rows, how many bytes they take, and that damaged bytes are read
+ * only within their bounds.
+ */
 #include "support/common.h"
 
 #include <stdlib.h>
@@ -43,7 +46,7 @@ static void expect_back(size_t size, uint32_t nr)
 	free(bytes);
 }
 
-/* Texts of any length, and numbers of any size, in no row too. */
+/* Texts of any length and numbers of any size, and also no row at all. */
 START_TEST(pack_of_any_rows_comes_back)
 {
 	uint64_t random = test_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three threads meet at a barrier; the last one comes when the others sleep. */
+/* Three threads meet at a barrier; the last one arrives when the others sleep. */
 #include <pthread.h>
 #include <unistd.h>
 

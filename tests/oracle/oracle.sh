@@ -42,7 +42,7 @@ done
 nr_checks=$((nr_checks + 1))
 "$tool" info --objects sockets.trx >said && grep -q ' socket fd ' said && ! grep -q TCP said ||
 	complain "a socket of the family AF_UNIX is called something else: $(grep socket said)"
-# Nobody signalled the object only if the trace has all signals: from the beginning of the program.
+# The statement that no thread signalled the object needs all signals: from the beginning of the program.
 nr_checks=$((nr_checks + 2))
 "$tool" record --preload --force --events=-process -o late.trx "$programs/lost_wakeup" >/dev/null 2>err ||
 	complain "lost_wakeup fails: $(cat err)"
@@ -79,7 +79,7 @@ judge deaths --inherit
 nr_checks=$((nr_checks + 1))
 "$tool" why deaths.trx main >said 2>&1 && grep -q '^deaths ' said || complain "why does not find main: $(cat said)"
 judge shared --inherit --size 256K
-# Which events are lost is chance, so this is done several times.
+# Chance decides which events are lost, so run it several times.
 for size in 16K 64K 64K; do
 	judge gaps --size $size
 done

@@ -103,7 +103,7 @@ static void *flood(void *argument)
 
 	while (access("enough", F_OK) != 0) {
 		nr_yields = access("go", F_OK) == 0 ? nr_yields + 1000 : 0;
-		/* Not by the function, whose calls would be recorded. */
+		/* Not by the wrapped function, whose calls would be recorded. */
 		for (int i = 0; i < 1000; i++)
 			syscall(SYS_sched_yield);
 		if (nr_yields >= FLOOD)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Scheduling records of real programs: switches.py. And what happens where the kernel refuses them, and where the
+# Scheduling records of real programs, compared by switches.py; what happens if the kernel refuses them, and if the
 # recorder is killed.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
@@ -49,7 +49,8 @@ for mode in share ping_pong moves storm; do
 	esac
 done
 
-# They can be left out, and the kernel can refuse them: the program runs, and all else is recorded.
+# The user can switch them off, and the kernel can refuse them: then the program still runs, and the log has all other
+# events.
 record without --no-sched "$programs/switches" share
 has_records without no
 [ -s account ] || complain 'a program without records has no account'
@@ -71,7 +72,7 @@ nr_checks=$((nr_checks + 1))
 "$programs/refuse" 13 "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||
 	complain 'doctor does not say that the kernel refuses scheduling records'
 
-# Few descriptors: the first thread needs them only for a moment.
+# Few descriptors: the first thread needs its descriptors only for a moment.
 nr_checks=$((nr_checks + 1))
 (ulimit -n 16 && "$tool" record --preload --force -o few "$programs/switches" share >account 2>err) ||
 	complain "record fails with 16 descriptors: $(cat err)"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * acts NAME: call one function that the preloaded object stands in front of, successfully, and where it can fail, so
- * too.  Prints what came of it, results and errno, and nothing that differs from run to run; so the same is printed
- * with the object and without it.  acts list: the names.
+ * acts NAME: call one wrapped function, once with success and once with a failure, if it can fail.  Print the results
+ * and errno, and nothing that differs from run to run, so that the output with the preloaded object is the same as
+ * without it. acts list: print the names.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ extern char **environ;
 
 static const char *self; /* path of this program */
 
-/* What a call returned, and errno if it is one that sets it. */
+/* Print what a call returned, and errno if the function sets it. */
 static void say(const char *what, long result)
 {
 	printf("%s: %ld", what, result);
@@ -67,7 +67,7 @@ static void *give_back(void *argument)
 static volatile pid_t waiter;
 static volatile bool may_end;
 
-/* Wait until the test ends this thread: a join before that comes too early. */
+/* Wait until the test ends this thread: until then, a join comes too early. */
 static void *wait_for_permission(void *argument)
 {
 	waiter = (pid_t)syscall(SYS_gettid);
@@ -76,7 +76,7 @@ static void *wait_for_permission(void *argument)
 	return argument;
 }
 
-/* Wait until the thread has ended for a join and for the kernel. */
+/* Wait until a join would succeed, and until the kernel has ended the thread. */
 static void await_end(void)
 {
 	may_end = true;
@@ -114,7 +114,7 @@ static pthread_t begin(void *(*function)(void *))
 	return thread;
 }
 
-/* A child of vfork has its parent's memory, but what it does to its descriptors is its own. */
+/* A child of vfork() shares its parent's memory, but has its own descriptors. */
 static void vfork_and_redirect(void)
 {
 	int ends[2];
@@ -136,13 +136,13 @@ static void vfork_and_redirect(void)
 }
 
 /*
- * A child that shares the memory, and the storage of the thread that made it, on another CPU than a thread that is
- * not involved.  Neither takes events from the other.
+ * A child shares the memory and the thread-local storage of the thread that made it, and runs on another CPU.  A third
+ * thread, which is not involved, runs on that CPU.  Neither takes events from the other.
  */
 enum { SHARED_POSTS = 10000 };
 
 static sem_t shared_sem;
-static int nr_to_come; /* both are to be at it at once */
+static int nr_to_come; /* both must record at the same time */
 
 static void post_on(size_t cpu)
 {
@@ -150,7 +150,7 @@ static void post_on(size_t cpu)
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one); /* where there is no such CPU it is as well */
+	sched_setaffinity(0, sizeof(one), &one); /* if there is no such CPU, any CPU will do */
 	__atomic_sub_fetch(&nr_to_come, 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&nr_to_come, __ATOMIC_SEQ_CST) > 0)
 		;
@@ -178,7 +178,7 @@ static void clone_and_post(int flags)
 	pid_t child;
 
 	sem_init(&shared_sem, 0, 0);
-	post_on(0); /* so that the storage knows where it is */
+	post_on(0); /* so that the storage knows its CPU */
 	nr_to_come = 2;
 	pthread_create(&innocent, NULL, post_innocently, NULL);
 	child = clone(post_in_child, stack + sizeof(stack), flags | SIGCHLD, NULL);
@@ -188,7 +188,7 @@ static void clone_and_post(int flags)
 	post_on(1);
 }
 
-/* A thread ends behind a wait for a condition, in which the C library itself unlocks and locks. */
+/* A thread ends after a wait for a condition, in which the C library itself unlocks and locks. */
 static void wait_then_end(void)
 {
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -220,7 +220,7 @@ static void act_pthread_create(void)
 	pthread_attr_getstacksize(&attr, &size);
 	say("stack", (long)size);
 	pthread_attr_setstacksize(&attr, (size_t)1 << 46);
-	for (int i = 0; i < 100; i++) /* more than there are places */
+	for (int i = 0; i < 100; i++) /* more than the table has places */
 		if (pthread_create(&thread, &attr, give_back, NULL) == 0)
 			say("too large", i);
 	for (int i = 0; i < 60; i++)
@@ -258,7 +258,7 @@ static void act_pthread_timedjoin_np(void)
 
 	say("soon", pthread_timedjoin_np(thread, NULL, &soon));
 	may_end = true;
-	/* Some C libraries take it for one that never comes. */
+	/* Some C libraries regard it as a time that never comes. */
 	error = pthread_timedjoin_np(thread, NULL, &none);
 	say("no time", error);
 	later = in_ms(CLOCK_REALTIME, 60000);
@@ -348,7 +348,7 @@ static void act_thrd_create(void)
 	thrd_t thread;
 	int value;
 
-	/* There is no stack yet that could be had once more. */
+	/* No thread has ended yet, so the C library has no old stack to reuse. */
 	getrlimit(RLIMIT_AS, &limit);
 	none = limit;
 	none.rlim_cur = 1;
@@ -474,7 +474,7 @@ static void act_sched_setparam(void)
 	say("none", sched_setparam(0, &param));
 }
 
-/* Processes.  A child of this program that says so. */
+/* Processes.  Make a child of this program that prints that it runs. */
 
 static char *child_argv[] = {"acts", "child", NULL};
 
@@ -539,7 +539,7 @@ static void act_daemon(void)
 		_exit(getsid(0) == getpid() ? 0 : 1);
 }
 
-/* The failures in this process; what succeeds does not come back. */
+/* The calls that fail in this process; a call that succeeds does not return. */
 #define ACT_EXEC(name, failing, succeeding)                                                        \
 	static void act_##name(void)                                                               \
 	{                                                                                          \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Whatever other names the C library has for a function that is wrapped are wrapped too, or stand here with a reason.
+# If a function that the object wraps has other names in the C library, the object wraps these names, too, or this list
+# has the reason why not.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 
@@ -33,7 +34,7 @@ while read -r symbol; do
 		echo "$alias"
 	done
 done <"$scratch/wrapped" >"$scratch/aliases"
-# Of C11's threads, what does not go through functions of POSIX would not be seen: all that there are.
+# The functions for C11 threads: those that do not call POSIX functions need wrappers of their own.
 grep -E '^((thrd|mtx|cnd|tss)_|call_once$)' "$scratch/libc" >>"$scratch/aliases"
 sort -u -o "$scratch/aliases" "$scratch/aliases"
 comm -12 "$scratch/libc" "$scratch/aliases" >"$scratch/exported"
@@ -43,7 +44,7 @@ while read -r alias; do
 	grep -qx -e "$alias" "$scratch/wrapped" && continue
 	echo "$exceptions" | grep -qx -e "$alias" || complain "$alias bypasses its wrapper: it is not in preload/wrappers.def"
 done <"$scratch/exported"
-# The compiler hid none of the wrappers.
+# The compiler made no wrapper invisible.
 ${NM:-nm} -D --defined-only "$object" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >"$scratch/object"
 comm -23 "$scratch/wrapped" "$scratch/object" >"$scratch/hidden"
 nr_checks=$((nr_checks + 1))

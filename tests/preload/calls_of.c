@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls_of [-2] OBJECT GROUP,... PROGRAM [ARGUMENT...]: run the program with the object preloaded, trace it, and print
- * the calls of these groups, thread by thread, in a form that is the same each time: objects and descriptors have
- * letters, in the order in which they come up, threads as self and other, times of waiting as some or none.
- *
- * If a mutex has two owners at once, in the order of the trace, print this on standard error and exit with 1.
- *
- * With -2 there are two streams, and the second one is read.
- *
- * It is the stream's reader itself, so it sees what was recorded, and not what a log makes of it.
+ * calls_of [-2] OBJECT GROUP,...  PROGRAM [ARGUMENT...]: run the program with the object preloaded, trace it, and print
+ * the calls of these groups, thread by thread, in a form that is the same each time.  Objects and descriptors are
+ * letters, in the order of their first use.  Threads are "self" and "other", and times of waiting are "some" or "none".
+ * If a mutex has two owners at the same time, in the order of the trace, print this on standard error and exit with 1.
+ * With -2 there are two streams, and calls_of reads the second one.  It reads the stream itself, so it sees the
+ * recorded events, before a log translates them.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,7 +25,7 @@
 #define OBJECTS_MAX 64
 #define LINE_MAX_ 256
 
-enum { LOCK = 52, UNLOCK = 57 }; /* as ThreadX has them */
+enum { LOCK = 52, UNLOCK = 57 }; /* in the order in which ThreadX has them */
 
 static const struct {
 	const char *group;
@@ -76,7 +73,7 @@ static char letter_of(uint64_t object)
 	return (char)(i < 26 ? 'A' + i : 'a' + i - 26);
 }
 
-/* Names that the program makes have its pid in them. */
+/* Names that the program creates contain its pid. */
 static void print_text(FILE *out, const unsigned char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)

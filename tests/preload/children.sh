@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Children: which are traced, what environment they get, and that none of this harms a program that has many.
+# Which children are traced, what environment they get, and that tracing does not harm a program with many children.
 . "${srcdir:-.}/tests/preload/acts.sh"
 
 logs()
@@ -8,11 +8,12 @@ logs()
 	find . -name '*.trx*' | wc -l
 }
 
-# Something else to preload.
+# Another object to preload.
 other=$scratch/libother.so
 ${CC:-cc} -shared -fPIC -x c /dev/null -o "$other" || complain 'there is nothing else to preload'
 
-# P14: no is usual. What a child executes does not have us, and keeps what else was preloaded.
+# P14: "no" is the default. A program that a child executes does not have the object, and keeps the other preloaded
+# objects.
 cat >environment <<'END'
 #!/bin/sh
 env | grep -E '^(LD_PRELOAD|TXTRACE_OUT)=' | sort
@@ -40,7 +41,7 @@ timeout -k 1 120 env LD_PRELOAD="$other $object" TXTRACE_OUT=%e.%p.trx sh -c './
 is 'what else is preloaded, ahead' "LD_PRELOAD=$other" "$(cat out)"
 is 'logs' 1 "$(logs)"
 
-# A server overwrites its arguments with a title before it forks: its children have the name of the program all the same.
+# A server overwrites its arguments with a title before it forks. Its children still have the name of the program.
 cat >title.c <<'END'
 #include <string.h>
 #include <sys/wait.h>
@@ -69,7 +70,7 @@ code=$?
 same 'behind the C library'
 accepted log.trx
 
-# An exec in the same process stays traced, and what exists is left alone.
+# An exec in the same process stays traced, and keeps existing files.
 rm -f ./*.trx*
 run TXTRACE_OUT=log.trx "$acts" execv
 is 'logs after an exec' 2 "$(logs)"

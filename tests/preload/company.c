@@ -23,7 +23,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
-/* A thread that comes here again and again, before it has the lock, never ends. */
+/* A thread that enters again and again before it has the lock never ends. */
 static void enter(void)
 {
 	if (++depth > DEPTH_MAX) {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Other preloaded objects beside ours: each program prints the same and ends in the same way as with the other object
-# alone.  Both orders, with a log and without.  `company.sh all` (make check-company) takes real objects too: of those
-# that are not installed it says so, and it counts them.
+# Other preloaded objects together with ours: each program prints the same and ends in the same way as with the other
+# object alone. The script tries both orders, with a log and without. `company.sh all` (make check-company) also tries
+# real objects; it reports and counts those that are not installed.
 . "${srcdir:-.}/tests/preload/acts.sh"
 
 nr_skipped=0
@@ -15,7 +15,7 @@ mkdir files logs
 for name in some files to list; do echo $name $name >files/$name; done
 seq 2000 | sort -R --random-source="$own" >numbers
 
-# before: words that are put before the command, such as the daemon of fakeroot.
+# before: words before the command, such as the daemon of fakeroot.
 before=
 recorder=
 
@@ -35,7 +35,7 @@ program()
 	echo $? >"$name.status"
 }
 
-# alike WHAT: both runs are alike
+# alike WHAT: the two runs must be alike
 alike()
 {
 	nr_checks=$((nr_checks + 1))
@@ -54,7 +54,7 @@ company()
 	for which in true ls sort shell threads; do
 		program alone LD_PRELOAD="$other" "$@"
 		for order in "$object:$other" "$other:$object"; do
-			# The runtime of a sanitizer refuses any object before it.
+			# The runtime of a sanitizer must be the first object.
 			case $company,$order in asan,"$object"*) continue ;; esac
 			program both LD_PRELOAD="$order" "$@"
 			alike "$which with $company, LD_PRELOAD=$order"
@@ -77,7 +77,7 @@ company()
 	done
 	case $company in
 	asan)
-		# The recorder finds the order that the runtime wants.
+		# The recorder preloads the objects in the order that the runtime needs.
 		which=ls
 		before="env LD_PRELOAD=$other $* $tool record --force --preload -o $scratch/recorded.trx --"
 		program both "$@"

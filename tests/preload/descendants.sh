@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Which of the processes that a program starts are traced, whatever environment they get, and what record says of those
-# that are not.  The titles of processes.
+# Which processes of a program are traced, whatever their environment is, and what record prints about the others. The
+# titles of processes.
 . "${srcdir:-.}/tests/preload/acts.sh"
 TXTRACE_PRELOAD=$object
 export TXTRACE_PRELOAD
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 EOF
-# The daemon goes on until the file with the name of its argument is there.
+# The daemon runs until the file with the name of its argument exists.
 cat >daemon.c <<'EOF'
 #include <pthread.h>
 #include <unistd.h>
@@ -121,7 +121,7 @@ else
 	echo 'SKIP a static program: there is no static C library'
 fi
 
-# Without --inherit, also a child of vfork() is one that could be traced.
+# Without --inherit, a child of vfork() also counts as a process that could be traced.
 cat >vforks.c <<'EOF'
 #include <sys/wait.h>
 #include <unistd.h>

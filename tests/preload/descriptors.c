@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptors --has: of the names on standard input, those that there are.
- * descriptors DIRECTORY [heap]: calls on descriptors, of streams and of the heap, by each name that the C library has
- * for them, right ones and wrong ones.  What each returned, what errno was then and what came of it is printed: that is
- * the same whether the program is traced or not.
- *
- * Ahead of each part stands an unlink() of "@SYMBOL N": parts.awk checks that the trace has N events
- * of its call up to the next unlink(); + means at least one.
+ * descriptors --has: print those of the names on standard input that the C library has. descriptors DIRECTORY [heap]:
+ * call functions for descriptors, streams and the heap, by each of their names, with right and wrong arguments.  It
+ * prints results, errno and effects, which must be the same whether the program is traced or not.  Before each part it
+ * calls unlink() for "@SYMBOL N": parts.awk checks that the trace has N events of this call up to the next unlink(); +
+ * means at least one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +23,7 @@
 #define NOTHING ((void *)nothing)
 #define UNTOUCHED 4242
 
-/* A pointer that the compiler does not know to be NULL. */
+/* A NULL pointer whose value the compiler does not know. */
 static void *volatile nothing;
 
 int plain_fscanf(FILE *stream, const char *format, ...) __asm__("fscanf");
@@ -69,7 +67,7 @@ static void set_alarms(long us)
 	syscall(SYS_setitimer, 0, &when, NULL);
 }
 
-/* Signals until the next TRY() is done, which interrupt what waits: one of them may come before it does. */
+/* Send signals that interrupt a wait, until the next TRY() is done: the first signal may come before the wait. */
 static void alarms_begin(void)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
@@ -96,7 +94,7 @@ static void alarms_begin(void)
 		result_;                                                                           \
 	})
 
-/* What is in a file now, by system calls. */
+/* Print the current content of a file, with system calls. */
 static void say_file(const char *path)
 {
 	char text[256];
@@ -123,7 +121,7 @@ static void quiet_write(int fd, const char *text)
 	syscall(SYS_write, fd, text, strlen(text));
 }
 
-/* Whether the main thread waits for something, rather than that it has not got to it; that may not be seen. */
+/* Return true if the main thread waits for something.  A thread that has not yet come to its wait must not count. */
 static bool main_waits(void)
 {
 	char path[64], text[256];
@@ -140,7 +138,7 @@ static bool main_waits(void)
 	return !end || end[2] == 'S';
 }
 
-/* A call that waits: after a while a thread does something about it, past all wrappers. */
+/* Make a call that waits: after a while, a thread ends the wait, past all wrappers. */
 static struct {
 	int fd;
 	const char *text;
@@ -225,7 +223,7 @@ static void opens(void)
 	OPENS(__openat64_2, (AT_FDCWD, "a", O_RDONLY), (NO_FD, "a", O_RDONLY));
 	OPENS(creat, ("b", 0600), ("no/b", 0600));
 	OPENS(creat64, ("b", 0600), ("", 0600));
-	part("open", "2"); /* with the one of closes() */
+	part("open", "2"); /* together with the thread of closes() */
 	syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
 	none = limit;
 	none.rlim_cur = 0;
@@ -421,7 +419,7 @@ static void doubles(void)
 	TRY(pipe2(ends, ~0));
 }
 
-/* Whole, in two, whole again: what is there, what is not, and what does not wait. */
+/* The whole file, two parts, the whole file again: calls that find data, that find none, and that do not wait. */
 static void pipes(void)
 {
 	char text[8192] = {0};
@@ -590,7 +588,7 @@ static void prints(void)
 	TRY(fclose(stream));
 }
 
-/* Standard output is another file for this. */
+/* For this part, standard output is another file. */
 static void prints_out(void)
 {
 	int kept = (int)syscall(SYS_dup, 1), fd;
@@ -928,7 +926,7 @@ static void receives(const int pair[2])
 	TRY(recv(pair[1], text, 4, 0));
 }
 
-/* Waits until there is as much as was asked for. */
+/* Wait until the number of bytes that was asked for is there. */
 static void receives_all(const int pair[2])
 {
 	char text[16] = {0};
@@ -941,7 +939,7 @@ static void receives_all(const int pair[2])
 	pthread_join(thread, NULL);
 	say("  '%s'\n", text);
 	setsockopt(pair[1], SOL_SOCKET, SO_RCVLOWAT, &(int){4}, sizeof(int));
-	part("recv", "+"); /* poll() does not know of the mark of this family */
+	part("recv", "+"); /* poll() has no such flag in this group of functions */
 	quiet_write(pair[0], "ef");
 	thread = write_later(pair[0], "gh");
 	TRY(recv(pair[1], text, 9, 0));
@@ -1016,7 +1014,7 @@ static void polls(void)
 	quiet_close(ends[1]);
 }
 
-/* What the sets and the duration are afterwards. */
+/* Print the sets and the time after the call. */
 static int selected(bool is_pselect, int nr_fds, int fd, int writable, long us)
 {
 	struct timeval timeout = {us / 1000000, us % 1000000};
@@ -1118,7 +1116,7 @@ static void epolls(void)
 	quiet_close(ends[1]);
 }
 
-/* The heap.  Volatile, or the compiler would leave them out. */
+/* The heap.  The pointers are volatile, because the compiler would remove the calls otherwise. */
 
 /* Calls that wait for a disk: two events each. */
 static void disks(int fd)
@@ -1204,7 +1202,7 @@ static void transfers(int fd)
 	quiet_close(fd);
 }
 
-/* Questions to name servers that the C library answers itself. */
+/* Queries to name servers that the C library answers itself. */
 static void hosts(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

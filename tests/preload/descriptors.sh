@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Calls on descriptors, of streams and of the heap do the same under the object, traced and not; and each wrapper of
-# theirs makes its event, one where the call did not wait, and two where it did.
+# Calls for descriptors, streams and the heap behave the same with the object, traced or not. Each wrapper records one
+# event if the call did not wait, and two if it did.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 
-# battery NAME [ARGUMENT]: without the object, with it, and traced; the trace is of the last one
+# battery NAME [ARGUMENT]: run without the object, with it, and traced; the trace is of the last run
 battery()
 {
 	name=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the object and the library call goes past other preloaded objects.  The library inside the object calls no
-# wrapped function except under its direct name.  Each function that the object still calls through the dynamic linker
-# is on a list, with the reason why that does no harm.
+# The object and the library call the C library past other preloaded objects. The library inside the object calls no
+# wrapped function except under its direct name. A list has each function that the object still calls through the
+# dynamic linker, and the reason why that does no harm.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 
@@ -15,7 +15,7 @@ nr_checks=$((nr_checks + 1))
 comm -12 "$scratch/called" "$scratch/wrapped" >"$scratch/both"
 [ ! -s "$scratch/both" ] || complain "missing in preload/direct.def: $(tr '\n' ' ' <"$scratch/both")"
 
-# The library for programs calls none of them past unwrapped.def.
+# The library for programs calls no wrapped function except those in unwrapped.def.
 px=$(dirname "$object")/../../lib/.libs/libpx.a
 [ -e "$px" ] || complain "there is no $px"
 for member in $(${AR:-ar} t "$px" | grep -v unwrapped); do
@@ -57,7 +57,7 @@ reason 'Attributes of a timer or a clock.  Nothing that traces depends on them.'
 reason 'Only called where a function of the C library is missing.' abort
 sort -u "$scratch/harmless" >"$scratch/allowed"
 
-# The wrappers are ours: they may appear in the table as defined symbols, never as undefined ones.
+# The wrappers belong to the object: the symbol table may have them as defined symbols, but not as undefined ones.
 case $(uname -m) in
 x86_64 | aarch64)
 	${NM:-nm} -D --undefined-only "$object" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u >"$scratch/undefined"
@@ -67,7 +67,7 @@ x86_64 | aarch64)
 	[ ! -s "$scratch/more" ] || complain "the object calls through the dynamic linker (add to preload/direct.def or" \
 		"lib/base/system.h, or to the list here): $(tr '\n' ' ' <"$scratch/more")"
 
-	# In a program that uses the library, its trace points too make system calls themselves.
+	# If a program uses the library, the library's own trace points make system calls, too.
 	library=$(dirname "$tool")/../lib/.libs/libposixtrace.so
 	sed -n 's/^PX_SYSTEM(\(.*\))/\1/p' "$top/lib/base/system.h" | grep -vx clock_gettime | sort -u >"$scratch/system"
 	[ "$(wc -l <"$scratch/system")" -gt 10 ] || complain 'lib/base/system.h has no functions'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that is initialised ahead of the preloaded object, and calls what that stands in front of. */
+/* A library whose constructor runs before the preloaded object is initialised, and calls wrapped functions. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>

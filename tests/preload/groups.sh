@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# TXTRACE_EVENTS under programs that others wrote: what is recorded is of the groups that were asked for, and of no
-# other, in a log without the tool and in one of record.  And the table of wrappers counts what a program did.
+# TXTRACE_EVENTS with programs from others: the log has events of the chosen groups only, in a log without the tool and
+# in one of record. And the wrapper statistics count the calls of the program.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 cd "$scratch" || exit 99
@@ -10,14 +10,14 @@ awk 'BEGIN { for (i = 0; i < 20000; i++) print (i * 7919) % 20011, "a line of in
 sed -n 's/^PX_CALL(\([a-z_A-Z0-9]*\), \([a-z]*\), .*/\1 \2/p' "$top/lib/event/calls.def" >groups
 [ "$(wc -l <groups)" -gt 100 ] || complain 'there should be more calls'
 
-# groups_of LOG: those that have an event, in one line
+# groups_of LOG: print the groups that have an event, in one line
 groups_of()
 {
 	names_and_data "$1" | awk 'FILENAME == "groups" { group[$1] = $2; next } $1 in group { print group[$1] }' groups - |
 		sort -u | paste -sd' '
 }
 
-# run LOG EVENTS COMMAND...: under the object, with a log of its own
+# run LOG EVENTS COMMAND...: run with the object and its own log
 run()
 {
 	log=$1
@@ -32,7 +32,7 @@ run()
 	) <input 2>"$scratch/err"
 }
 
-# asked EVENTS WANTED UNWANTED: groups that are there, and groups that are not; only: no other either
+# asked EVENTS WANTED UNWANTED: groups that must be in the log, and groups that must not; "only": no other group either
 asked()
 {
 	run log.trx "$1" $command >out || complain "$program, $1: it exits with $?"
@@ -53,7 +53,7 @@ asked()
 	done
 }
 
-# groups GROUP...: what the program has to do with; the first one is taken out of what is usual
+# groups GROUP...: the groups that the program uses; the first one is removed from the default groups
 groups()
 {
 	asked usual "$*" 'heap signal'
@@ -85,7 +85,7 @@ groups stdio mutex file
 "$tool" record --preload --force -q --events mutex,cond -o log.trx -- $command <input >out
 [ "$(groups_of log.trx | sed 's/cond//; s/ //g')" = mutex ] || complain "record --events mutex,cond: $(groups_of log.trx)"
 
-# A program that does nothing but lock and unlock: each call is counted, and both are measured.
+# A program that only locks and unlocks: the statistics count each call, and measure both functions.
 cat >pairs.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>

@@ -67,7 +67,7 @@ static int confined(bool by_filter)
 	return 4;
 }
 
-static volatile char selector; /* 0: the kernel lets system calls pass, 1: it sends SIGSYS */
+static volatile char selector; /* 0: the kernel allows system calls, 1: it sends SIGSYS */
 static volatile int first_call = -1;
 
 static void note_call(int number, siginfo_t *info, void *context)
@@ -213,7 +213,7 @@ static int nr_descriptors(void)
 	while (readdir(directory))
 		count++;
 	closedir(directory);
-	return count - 3; /* two dots, and its own */
+	return count - 3; /* ".", "..", and the directory's own descriptor */
 }
 
 static int naked(void)

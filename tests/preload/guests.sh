@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs and objects that are hard to live with: the numbers are rows of what breaks under LD_PRELOAD.
+# Difficult programs and objects: the numbers are rows of the table of faults under LD_PRELOAD.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 guests=$programs/guests
 CC=${CC:-cc}
 
-# scene NAME [ARGUMENT]: right without the object, with it, and traced
+# scene NAME [ARGUMENT]: the scene must end well without the object, with it, and traced
 scene()
 {
 	"$guests" "$@" >"$scratch/out" 2>&1
@@ -17,20 +17,21 @@ scene()
 	[ "$(names_and_data "$scratch/$1.trx" | wc -l)" -gt 4 ] || complain "$1: nothing was recorded"
 }
 
-# What dlsym() did not find for us is not the program's error.
+# The program must not see dlerror() of a dlsym() that the object called.
 nr_checks=$((nr_checks + 1))
 LD_PRELOAD=$object "$guests" quiet || complain 'quiet: dlerror() returns an error of the object'
 
-# Nothing but read, write and exit, and it is alive.
+# The process may only read, write and exit, and goes on.
 if scene strict; then
 	[ "$(events_of "$scratch/strict.trx" prctl)" -eq 1 ] || complain 'strict: nothing says why it ends there'
 fi
 if scene filter; then
 	[ "$(events_of "$scratch/filter.trx" read)" -eq 1001 ] || complain 'filter: reads are missing'
 fi
-# SIGSYS for each system call: only for those of the program.
+# SIGSYS for each system call: only calls of the program itself cause it.
 scene dispatch
-# All but write, futex and exit kills: no system call of ours, in any thread, with and without a log of its own.
+# A filter kills for all but write, futex and exit. So the object must make no other system call in any thread, with and
+# without its own log.
 for how in prctl syscall raw all; do
 	for end in _exit exit; do
 		if scene kills $how $end; then
@@ -50,7 +51,7 @@ done
 scene handler
 scene naked
 scene nowhere
-# The cost of a thread does not grow with their number: with a cost that does, this takes minutes.
+# The cost of a thread does not grow with the number of threads. If it did, this would take minutes.
 if scene crowd 5000; then
 	rm -f "$scratch/own.trx"
 	nr_checks=$((nr_checks + 1))
@@ -70,7 +71,7 @@ else
 fi
 unset TXTRACE_EVENTS
 
-# Another object in front of the C library, on either side of ours: both see each call once.
+# Another object before the C library, before or after ours: both see each call once.
 $CC -shared -fPIC -DSHIM_WRAPS -o "$scratch/wraps.so" "$top/tests/preload/shim.c" -ldl 2>>"$scratch/err" ||
 	complain "no shared object by $CC: $(cat "$scratch/err")"
 for side in ahead behind; do
@@ -85,7 +86,8 @@ done
 ahead=
 behind=
 
-# What dlsym() allocates while we look for what is not there, and gives back, is from our arena.
+# The object searches for functions that do not exist. Memory that dlsym() allocates and frees meanwhile comes from the
+# object's arena.
 $CC -shared -fPIC -DSHIM_IS_NEWER -o "$scratch/newer.so" "$top/tests/preload/shim.c" 2>>"$scratch/err" ||
 	complain "no shared object by $CC: $(cat "$scratch/err")"
 ahead="$scratch/newer.so "
@@ -94,14 +96,14 @@ LD_PRELOAD="$ahead$object" "$guests" quiet || complain 'newer: dlerror() returns
 traced "$scratch/newer.trx" "$guests" handler || complain "newer: it exits with $?"
 ahead=
 
-# Two copies of the object: the first one records, and nothing breaks.
+# Two copies of the object: the first one records, and nothing fails.
 cp "$object" "$scratch/copy.so"
 behind=" $scratch/copy.so"
 traced "$scratch/copy.trx" "$guests" writes >"$scratch/out" || complain "copy: it exits with $?"
 [ "$(wc -l <"$scratch/out")" -eq 10 ] || complain "copy: $(cat "$scratch/out")"
 behind=
 
-# A foreign allocator, which calls wrapped functions under its own locks.
+# Another allocator, which calls wrapped functions while it holds its own locks.
 jemalloc=$(ldconfig -p 2>/dev/null | awk '$1 == "libjemalloc.so.2" { print $NF; exit }')
 if [ -n "$jemalloc" ]; then
 	for side in ahead behind; do
@@ -125,7 +127,7 @@ else
 	echo 'SKIP jemalloc: libjemalloc.so.2 is missing'
 fi
 
-# AddressSanitizer has to come first.
+# AddressSanitizer must be the first object.
 asan=$($CC -print-file-name=libasan.so)
 if [ -e "$asan" ] && $CC -fsanitize=address -o "$scratch/guests" "$top/tests/preload/guests.c" -D_GNU_SOURCE -ldl \
 	-lpthread 2>/dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program that cannot load the object, of another C library or another kind of machine, gets an environment without
-# it, however it is executed.  A program that can load it gets it.
+# If a program cannot load the object, because it has another C library or is for another kind of machine, its
+# environment does not name the object, however it is executed. A program that can load it gets it.
 . "${srcdir:-.}/tests/preload/acts.sh"
 
 cat >runner.c <<'END'
@@ -89,7 +89,7 @@ with()
 	done
 }
 
-# A loader of our C library under the name of another: what counts is what the program says of itself.
+# A loader of this C library under another name: the object must ask the file, and not trust the name.
 ${CC:-cc} shows.c -o shows || complain 'shows.c is not compiled'
 with 'own' us shows
 loader=$(LC_ALL=C readelf -l shows | sed -n 's/.*interpreter: \(.*\)]/\1/p')
@@ -98,7 +98,7 @@ if ln -s "$loader" ld-musl-none.so.1 && ${CC:-cc} shows.c -o foreign -Wl,--dynam
 	printf '#! %s\n' "$scratch/foreign" >script
 	chmod +x script
 	with script nothing script
-	# What else is preloaded stays.
+	# The other preloaded objects stay.
 	${CC:-cc} -shared -fPIC -x c /dev/null -o libother.so
 	timeout -k 1 120 env LD_PRELOAD="$object:$scratch/libother.so" ./runner execve foreign >out 2>err
 	is 'another object with another loader' others "$(cat out)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that uses the library itself, and records three events of its own.  With the name of a file, it has a log,
- * and ends with its last thread.  With "drain", it reads its own stream until it is empty.
+ * A program that uses the library itself and records three events.  With the name of a file, it has a log, and ends
+ * with its last thread.  With "drain", it reads its own stream until it is empty.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -59,7 +59,7 @@ static int drain(void)
 		nr_other += strcmp(name, "three times") != 0 &&
 			    strncmp(name, "pthread_mutex_", 14) != 0;
 	}
-	/* START, and what the preloaded object records of it at its first event */
+	/* START, and the event that the preloaded object adds at the first event */
 	return !unavailable		      ? 4 :
 	       nr_own != 3		      ? 5 :
 	       nr_locks != 0 && nr_locks != 2 ? 6 :

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is known to break programs or traces under LD_PRELOAD, a row each, and the tests that show that it does not
-# here: as file:word under tests/, where the word stands in the file, or as a part of this script, below.
+# What is known to break programs or traces under LD_PRELOAD, one row each, with the tests that show that it does not
+# happen here: file:word (the word is in the file, under tests/), or a part of this script.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 CC=${CC:-cc}
@@ -49,7 +49,7 @@ is()
 	[ "$2" = "$3" ] || complain "$1: $3, not $2"
 }
 
-# In good time, even where a wrapper makes the program wait for ever.
+# The call must end soon, even if a wrapper makes the program wait for ever.
 traced()
 {
 	trace=$1
@@ -70,7 +70,7 @@ build()
 	$CC -D_GNU_SOURCE -pthread "$output.c" -o "$output" "$@" 2>cc.err
 }
 
-# Each version of each of our names: no program asks for all of them.
+# The object has each version of each wrapped name; no single program uses all of them.
 p1_versions()
 {
 	"$READELF" --dyn-syms -W "$object" >symbols
@@ -80,7 +80,7 @@ p1_versions()
 	is 'wrappers that the object does not export' '' "$(comm -13 given wanted)"
 }
 
-# Each wrapper fires in a program that calls its function, if the C library has one.
+# Each wrapper records an event in a program that calls its function, if the C library has the function.
 p1_every_wrapper()
 {
 	command -v python3 >/dev/null || { echo 'SKIP p1_every_wrapper: python3 is missing'; return; }
@@ -106,16 +106,17 @@ for path in sys.argv[1:]:
         if row["state"] != "missing":
             calls[row["symbol"]] = calls.get(row["symbol"], 0) + row["calls"]
 assert len(calls) > 200, len(calls)
-# The calls that install a handler are not recorded.  The handler is recorded when it runs, under no wrapper.
+# Calls that install a handler are not recorded. When the handler runs, it records outside of all wrappers.
 handlers = "sigaction signal ssignal sysv_signal __sysv_signal bsd_signal sigset".split()
-# Other symbols of sigsuspend(), which no header of today declares.
+# Other symbols of sigsuspend(), which today's headers do not declare.
 old = "sigpause __sigpause __xpg_sigpause __sigsuspend".split()
 print(*sorted(symbol for symbol in calls if calls[symbol] == 0 and symbol not in handlers + old))
 END
 	is 'wrappers that never fired' '' "$(cat never)"
 }
 
-# What was linked before glibc had the condition variables of today asks for those of then; all go to one kind.
+# A program that was linked with an old glibc uses the old versions of the condition variables; all calls on one
+# condition use one version.
 p2_old_conditions()
 {
 	cat >old.c <<'END'
@@ -181,7 +182,7 @@ END
 	is 'old functions that are called' '' "$(cat versions)"
 }
 
-# What was linked before glibc 2.34 asks for C11's threads as they were in a library of their own.
+# A program that was linked before glibc 2.34 expects the C11 threads in a separate library.
 p2_old_c11()
 {
 	for name in thrd_create thrd_join mtx_init mtx_lock mtx_timedlock mtx_unlock cnd_init cnd_wait cnd_signal; do
@@ -201,8 +202,8 @@ p2_old_c11()
 		done | paste -sd' ')"
 }
 
-# No function that allocates memory of threads, and little of it: the loader has 512 bytes to spare for a library that a
-# program loads later.
+# No function allocates thread-local memory, and the object has little of it: the loader keeps 512 bytes for libraries
+# that a program loads later.
 p5_thread_storage()
 {
 	"$READELF" --dyn-syms -W "$object" >symbols
@@ -286,7 +287,7 @@ END
 	done
 }
 
-# Functions that a handler may call, in a handler that interrupts them.
+# A handler calls functions that it may call, and interrupts the same functions.
 p19_handlers()
 {
 	cat >handlers.c <<'END'
@@ -393,11 +394,11 @@ p23_stays()
 	nr_checks=$((nr_checks + 1))
 }
 
-# ThreadSanitizer stands in front of the C library itself, and calls it by names of its own.
+# ThreadSanitizer is itself before the C library, and calls it under its own names.
 p25_tsan()
 {
 	cp "$top/tests/preload/sync_stress.c" tsan.c
-	# Where addresses are very random, it does not run with some of them.
+	# If address randomisation is too strong, some versions of it do not run.
 	fixed="setarch $(uname -m) -R"
 	$fixed true 2>/dev/null || fixed=
 	if ! build tsan -fsanitize=thread || ! timeout 120 $fixed ./tsan 5 >plain 2>err; then
@@ -414,7 +415,7 @@ p25_tsan()
 	is 'locks under ThreadSanitizer' yes "$([ "$(events_of tsan.trx pthread_mutex_lock)" -gt 0 ] && echo yes)"
 }
 
-# A C library without versions has no dlvsym(): what asks for one is compiled for glibc alone.
+# A C library without symbol versions has no dlvsym(), so code that needs it is compiled for glibc alone.
 p26_no_versions()
 {
 	awk '/^#if/ { deep++; glibc[deep] = /__GLIBC__/ } /^#else/ { glibc[deep] = 0 } /^#endif/ { deep-- }
@@ -426,7 +427,7 @@ p26_no_versions()
 	is 'places that ask for a version' 1 "$(grep -c 'dlvsym(RTLD' "$top/preload/resolve.c")"
 }
 
-# The cost of each wrapper that was called often enough stands in the trace.
+# The trace has the cost of each wrapper that was called often enough.
 p27_costs_are_told()
 {
 	cat >pairs.c <<'END'
@@ -462,7 +463,7 @@ END
 		"$(grep -cE '^pthread_mutex_(un)?lock +GLIBC_[0-9.]+ .*installed +20000 +-?[0-9][0-9.]*$' costs)"
 }
 
-# The table: each row has a test that exists, and there is a row for each that is known.
+# The table: the test of each row exists, and each known fault has a row.
 seq 1 31 | sed 's/^/P/' >expected
 awk '{ print $1 }' table | diff - expected >differences || complain "rows: $(cat differences)"
 while read -r row tests; do

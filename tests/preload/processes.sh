@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Of each wrapper of threads, processes, signals and timers: its event appears in a log, and the program that calls
-# it, with success and without, behaves as without the object.
+# For each wrapper of threads, processes, signals and timers: its event is in the log, and the program that calls it
+# behaves as without the object, whether the call succeeds or fails.
 . "${srcdir:-.}/tests/preload/acts.sh"
 
 # The rows of these sections, as "symbol call".
@@ -22,7 +22,7 @@ while read -r symbol call; do
 	[ "$(events log.trx "$call")" -gt 0 ] || complain "$symbol: there is no event $call"
 done <rows
 
-# A thread's first event and its last one, however it ends: 1 returned, or left; 2 cancelled.
+# The first and the last event of a thread. How it ended: 1: it returned or called pthread_exit(), 2: it was cancelled.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" pthread_cancel
 is 'state of a thread that was cancelled' state=2 \
@@ -59,7 +59,7 @@ is 'threads that begin' 2 "$(events log.trx txtrace_thread_start)"
 is 'threads that end, main() too' 3 "$(events log.trx txtrace_thread_end)"
 is 'their states' state=1 \
 	"$("$tool" print log.trx | awk '/txtrace_thread_end/ { print $NF }' | sort -u)"
-# C11's threads begin and end as those of POSIX do, and a cancelled one does so, too.
+# Threads of C11 begin and end like those of POSIX; this also holds if they are cancelled.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" thrd_exit
 is 'threads of C11 that begin' 2 "$(events log.trx txtrace_thread_start)"
@@ -77,7 +77,7 @@ run TXTRACE_OUT=log.trx "$acts" thrd_create
 is 'results of creations' "$(sed -n 's/^no room: 3/thrd_nomem/p; s/^no room: 2/thrd_error/p' out) 0" \
 	"$("$tool" print log.trx | sed -n 's/.* thrd_create .*result=\([a-z_0-9]*\).*/\1/p' | paste -sd' ')"
 
-# The log knows only the name of an error of C11.
+# The log has the name of a C11 error only.
 cat >alone.c <<'END'
 #include <threads.h>
 int main(void)
@@ -93,7 +93,7 @@ is 'a thread that joins itself' 0 "$code"
 grep -q '^ *It ended with an error: thrd_error\.$' why || complain "a wait that thrd_error ended: $(cat why)"
 nr_checks=$((nr_checks + 1))
 
-# Where another object makes threads of C11 of those of POSIX, a thread still begins once, and has the identity of the
+# If another object implements C11 threads with POSIX threads, a thread still begins once, with the identity of the
 # created thread.
 cat >makes.c <<'END'
 #include <pthread.h>
@@ -153,7 +153,7 @@ done
 	END { for (t in first) print first[t], last[t] }' | sort | uniq -c | awk '{ print $1, $2, $3 }' >ends
 is 'first and last events' '104 txtrace_thread_start txtrace_thread_end' "$(grep start ends)"
 
-# Waits that do not wait are one event.
+# Each call that could wait but did not is one event.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$acts" pthread_tryjoin_np
 is 'tries to join' 2 "$(events log.trx pthread_tryjoin_np)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs that others wrote do under the object what they do without it, and their traces are right.  The script
-# reports a program that is not installed, and skips it.
+# Programs from others behave with the object as without it, and their traces are right. The script reports a program
+# that is not installed, and skips it.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 
@@ -9,7 +9,7 @@ here=$(pwd)
 cd "$scratch" || exit 99
 work=$scratch/work
 
-# same NAME COMMAND...: in a new directory, with a file of input; what it prints, and what it leaves there
+# same NAME COMMAND...: run it in a new directory with an input file; compare its output, and the files that it leaves
 same()
 {
 	name=$1
@@ -41,7 +41,7 @@ compare()
 	right "$name.trx"
 }
 
-# A trace in which check finds nothing but a full table of threads and objects, and that has calls.
+# A trace with calls, in which `txtrace check` reports nothing except full tables of threads and objects.
 right()
 {
 	"$tool" check "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
@@ -93,7 +93,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	traced redis.trx redis-server --port 0 --unixsocket "$scratch/redis" --save '' --dir "$scratch" \
 		--daemonize no >redis.log &
 	server=$!
-	# Its socket has a name before it listens.
+	# The socket has a name before the server listens.
 	if await redis-cli -s "$scratch/redis" ping >ping 2>&1; then
 		redis-benchmark -s "$scratch/redis" -n 2000 -c 10 -q -t set,get >redis.bench 2>&1 || complain "redis: $(cat redis.bench)"
 		[ "$(redis-cli -s "$scratch/redis" set key value)" = OK ] || complain 'redis does not set'
@@ -135,7 +135,7 @@ END
 else
 	echo 'SKIP nginx: nginx or curl is missing'
 fi
-# A build of this project's own: each process has a log of its own, and the objects are what they always are.
+# A build of this project: each process has its own log, and the object files are the same as always.
 build()
 {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL CCACHE_DISABLE=1 make -s -f "$scratch/makefile" -j2 VPATH="$top/lib/txtb:$top/lib/ring:$top/lib/event" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
@@ -166,7 +166,7 @@ END
 	nr_checks=$((nr_checks + 1))
 	cmp -s make.plain make.traced || complain 'make makes something else'
 	for program in make cc1 as ar; do
-		# the executable may have the kind of machine in its name: x86_64-linux-gnu-as
+		# the name of the executable may contain the kind of machine: x86_64-linux-gnu-as
 		ls logs | grep -qE "^(.*-)?$program(\.|-)" || complain "make: no log of $program: $(ls logs | head -5)"
 	done
 	for log in logs/*.trx*; do

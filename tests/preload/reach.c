@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reach: calls with pointers that lead nowhere, which the kernel refuses; says what each returned, and errno.  Run with
- * the object, traced or not, it has to say the same, and not to die.
+ * reach: call functions with invalid pointers, which the kernel refuses; print results and errno.  With the object,
+ * traced or not, it must print the same, and must not crash.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -64,7 +64,7 @@ static void try_queue(void *p)
 	mq_close(queue);
 }
 
-/* A null pointer is none here, but leaves the argument out. */
+/* A null pointer is no invalid pointer here, but stands for a missing argument. */
 static void try_polls(void *p)
 {
 	struct timeval short_time = {0, 10};
@@ -142,7 +142,7 @@ static void try_system_v(void *p)
 	TRY(syscall(SYS_io_getevents, 0, 1, 1, p, p));
 }
 
-/* What stands at the end of what can be read is read as ever. */
+/* Data at the end of readable memory are read as without the object. */
 static void try_the_end(char *end)
 {
 	struct timespec *time = (struct timespec *)end - 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Pointers that lead nowhere are refused under the object as they are without it, traced and not, and by a process that
-# writes its own log.
+# The kernel refuses invalid pointers with the object as without it, traced or not, and also in a process that writes
+# its own log.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Programs in which threads wait for each other in a way they should not: recorded as they are, under the object to
-# preload, and then diagnosed.  What is said is compared, not the times.
+# Programs whose threads wait for each other in a wrong way. The script records them with the preloaded object, and then
+# diagnoses them. It compares the words, not the times.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
@@ -13,20 +13,20 @@ TXTRACE_DIR=$scratch/shm
 export TXTRACE_DIR
 cd "$scratch" || exit 99
 
-# record NAME: into $scratch/NAME.trx; fails with the program's own code
+# record NAME: record into $scratch/NAME.trx; fail with the exit code of the program
 record()
 {
 	"$tool" record --force --size 64M -o "$1.trx" -- env LD_PRELOAD="$object" "$programs/$1" >out 2>err
 }
 
-# Threads of a log have their tids behind their names.
+# In a log, the names of threads end with their tids.
 show()
 {
 	"$tool" "$@" >printed 2>err || complain "txtrace $* fails: $(cat err)"
 	sed -E 's/(left|right|early|late|low|middle|high|director|bakery|clerk|anna|bert|carl) [0-9]+/\1/g; s/(convoy) [0-9]+/\1/g' printed >out
 }
 
-# says TEXT COMMAND...: an extended regular expression
+# says TEXT COMMAND...: the output must match this extended regular expression
 says()
 {
 	text=$1
@@ -36,7 +36,7 @@ says()
 	grep -qE -e "$text" out || complain "txtrace $* does not say '$text': $(cat out)"
 }
 
-# table NAME: of what was shown last, without its title
+# table NAME: this table of the last output, without its title
 table()
 {
 	sed -n "/^$1\$/,/^\$/p" out | sed '1d; /^$/d'
@@ -58,7 +58,7 @@ nr_checks=$((nr_checks + 1))
 "$tool" report --profile --format json deadlock.trx | tr ',' '\n' | sed -n 's/.*"percent": \([0-9.]*\).*/\1/p' >shares
 awk '$1 > 30 { exit 1 }' shares && [ -s shares ] || complain "the profile counts time of waiting threads: $(cat shares)"
 
-# The exports for viewers have it too; a trace buffer has the same words.
+# The exports for viewers show it, too; in a trace buffer, the words are the same.
 nr_checks=$((nr_checks + 3))
 "$tool" export --to chrome --force -o chrome.json deadlock.trx || complain 'no export to chrome'
 grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
@@ -90,7 +90,7 @@ says 'condition  *1  *1 ' blocked --wide lost_wakeup.trx
 says '^Locks' locks --wide lost_wakeup.trx
 table Locks | grep -qE '^  .*mutex  *2  *0 ' || complain "the mutex of a condition: $(cat out)"
 
-# C11: locks, waits and results under their own names, judged as those of POSIX.
+# C11: the output has the names of the C11 functions and results, and otherwise is as for POSIX.
 record c11 || complain "c11 fails: $(cat err)"
 says '^late was .* waiting for .*\(mtx_timedlock\)' why c11.trx late
 says 'was held by early for' why c11.trx late
@@ -105,7 +105,7 @@ table 'Lock Order' | grep -q 'nothing in this trace' || complain 'c11 has a cycl
 says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=thrd_timedout' c11.trx
 says 'mtx_timedlock .* result=thrd_timedout wait=ends$' print -f 'data.result=110' c11.trx
 says '"event":"mtx_timedlock".*"result":"thrd_timedout"' print --format jsonl c11.trx
-# Two of early, four of late, three of main(), which also waits for the condition.
+# Two waits of early, four of late, and three of main(), which also waits for the condition.
 says '^calls of pthread locks *10$' info c11.trx
 for command in info locks blocked report; do
 	nr_checks=$((nr_checks + 1))
@@ -122,7 +122,7 @@ says '^Locks' locks --wide relay.trx
 [ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] || complain "two mutexes were not taken 60000 times: $(cat out)"
 table 'Lock Order' | grep -q 'nothing in this trace' || complain "a cycle without two locks at once: $(cat out)"
 
-# The example: what it is called, and that the thread that is waited for waits itself, often.
+# The example: the output names the function, and shows that the holder itself often waits.
 TXTRACE_PRELOAD=$object "$tool" record --preload --force -o bakery.trx "$bakery" >out 2>err || complain "bakery fails: $(cat err)"
 says '^  clerk  *thread  *1 .*bakery  *clerk  *waited for condition bread_is_there$' blocked --wide bakery.trx
 says '^  oven  *mutex  *24 .* (anna|bert|carl)  *bake\+' locks --wide bakery.trx

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenes NAME [ARGUMENT]: what a program may do that stands badly with an object in front of the C library. */
+/* scenes NAME [ARGUMENT]: things that a program may do and that are difficult for an object before the C library. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static int threads(void)
 	return 0;
 }
 
-/* Of threads and descriptors: how many, and the highest. */
+/* Count threads and descriptors, and find the highest descriptor. */
 static void count(const char *path, const char *what)
 {
 	DIR *directory = opendir(path);
@@ -87,7 +87,7 @@ static int ends_first(void)
 	return 97;
 }
 
-/* The child has the memory of its parent until it executes something. */
+/* The child uses the memory of its parent until it executes a program. */
 static int vforks(void)
 {
 	char *command[] = {"sh", "-c", "env | grep -c ^TXTRACE_OUT", NULL};
@@ -123,7 +123,7 @@ static void *make_until_end(void *unused)
 	return unused;
 }
 
-/* Other threads are in the middle of anything when the process is doubled. */
+/* A process forks while other threads are in any function. */
 static int forks(void)
 {
 	int nr = atoi(arguments[0]), nr_good = 0;
@@ -166,7 +166,7 @@ static void handle(int number)
 	nr_alarms = nr_alarms + 1;
 }
 
-/* Wrappers that are interrupted by wrappers. */
+/* Wrappers interrupt wrappers. */
 static int handlers(void)
 {
 	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
@@ -184,8 +184,8 @@ static int handlers(void)
 }
 
 /*
- * Descriptors are closed, past all wrappers, and are the program's own then.  With an argument the log is gone too:
- * there is nowhere to write to.
+ * The program closes all descriptors, past all wrappers, and opens its own.  With an argument, the log file is gone,
+ * too, so the object cannot write.
  */
 static int closes(void)
 {
@@ -201,7 +201,7 @@ static int closes(void)
 	if (arguments[1])
 		unlink(arguments[1]);
 	make_threads(3);
-	usleep(1300000); /* a flush comes each second */
+	usleep(1300000); /* the object flushes each second */
 	make_threads(3);
 	fstat(victim, &status);
 	printf("%ld bytes\n", (long)status.st_size);
@@ -221,7 +221,7 @@ static int leaves(void)
 	_exit(6);
 }
 
-/* The object is unloaded where threads of the program are still in it. */
+/* The program unloads the object while its threads are in wrappers. */
 static int unloads(void)
 {
 	void *object = dlopen(arguments[0], RTLD_NOW | RTLD_GLOBAL);
@@ -241,7 +241,7 @@ static void make_late(void)
 	printf("late\n");
 }
 
-/* Registered first, so called last of all. */
+/* Registered first, so it runs last. */
 __attribute__((constructor(102))) static void begin(void)
 {
 	atexit(make_late);
@@ -278,7 +278,7 @@ static void *join_other(void *other)
 	return NULL;
 }
 
-/* A thread is cancelled in a wrapper that waits, and its handlers and destructors run, each once. */
+/* A thread is cancelled in a wrapper that waits; each of its handlers and destructors runs once. */
 static int cancels(void)
 {
 	pthread_t holder, joiner;

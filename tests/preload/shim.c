@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another object in front of the C library, or one that is loaded by itself and bound past everybody. */
+/* Another object before the C library, or an object that a program loads itself and binds past all others. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +22,10 @@ void shim_takes(void *memory)
 }
 
 #ifdef SHIM_IS_NEWER
-/* Says that the C library has what it has not: looking for that is an error, and takes memory. */
+/*
+ * It claims that the C library has a function that does not exist.  The search for it causes an error and allocates
+ * memory.
+ */
 const char *gnu_get_libc_version(void);
 
 const char *gnu_get_libc_version(void)

@@ -373,7 +373,7 @@ FRAME static void visit(const char *path)
 	dlclose(object);
 }
 
-/* Two modules, which the loader puts at the same place in turn. */
+/* Two modules that the loader puts at the same address in turn. */
 static void modules(void)
 {
 	pthread_t other;
@@ -386,7 +386,7 @@ static void modules(void)
 	puts("main;modules;visit;*;wait_here");
 }
 
-/* Free locks, and a wait. */
+/* Calls that take free locks, and a call that waits. */
 static void bound(void)
 {
 	for (int i = 0; i < 10; i++) {

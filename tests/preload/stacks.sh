@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Stacks of calls that waited: of a program that knows its own call chains, of hostile stacks, and of modules that come
-# and go.
+# Stacks of calls that waited: of a program that knows its own call chains, of invalid stacks, and of modules that are
+# loaded and unloaded.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 CC=${CC:-cc}
@@ -78,20 +78,20 @@ done
 scene fork TXTRACE_CHILDREN=yes
 whole
 
-# More frames than a stack holds: 32 of them, and it says so.
+# More frames than a stack can hold: the log has 32 of them, and marks the stack as cut.
 scene abyss
 nr_checks=$((nr_checks + 1))
 awk -F ' \\| ' '{ n = gsub(/again/, "again"); if ($1 == "there are more frames" && n == 31) found = 1 } END { exit !found }' \
 	abyss.stacks || complain "abyss: $(cat abyss.stacks)"
 
-# The stack of a coroutine ends where its first function was entered, and has nothing of the one that switched.
+# The stack of a coroutine ends with its first function, and has no functions of the coroutine that switched.
 scene coroutine
 nr_checks=$((nr_checks + 1))
 if grep 'coroutine;outer' coroutine.stacks | grep -q 'main\|switches'; then
 	complain "coroutine: a stack goes on in another one: $(cat coroutine.stacks)"
 fi
 
-# Code without an unwind table: the stack is cut there.  It does not go on with a guess.
+# Code without an unwind table: the stack ends there, and is marked as cut. The unwinder does not guess.
 scene hopeless
 nr_checks=$((nr_checks + 1))
 case $machine in
@@ -101,7 +101,7 @@ x86_64)
 	;;
 esac
 
-# Garbage in the frame pointer, and a stack that ends where the tables go on.
+# A random value in the frame pointer, and a stack that ends before its tables do.
 scene hostile
 scene edge
 nr_checks=$((nr_checks + 1))
@@ -117,7 +117,7 @@ fi
 [ "$(grep -c ';main;modules;visit;[^;]*;wait_here$' modules.stacks)" -eq 50 ] ||
 	complain "modules: $(grep -c ';wait_here$' modules.stacks) stacks of 50 waits"
 
-# The bound: calls that did not wait have no stacks, and none has one with a bound above all waits.
+# The bound: calls that did not wait have no stacks; with a bound above all waits, no call has one.
 scene bound
 [ "$(wc -l <bound.stacks)" -eq 1 ] || complain "bound: a call that did not wait has a stack: $(cat bound.stacks)"
 nr_checks=$((nr_checks + 2))
@@ -140,7 +140,7 @@ env LD_PRELOAD="$object" TXTRACE_OUT=own.trx TXTRACE_STACKS=often "$calls" deep 
 grep -q 'TXTRACE_STACKS=often is not' err || complain "TXTRACE_STACKS=often: $(cat err)"
 [ -z "$(stacks_of own.trx)" ] || complain 'a bad value records stacks'
 
-# C++, with functions that the compiler has put into others.
+# C++, with functions that the compiler has inlined.
 cat >inlines.cc <<'INLINES'
 #include <unistd.h>
 namespace bank {

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A log without the tool: every variable, good values and bad ones, what cannot be written, and how processes end.
+# A log without the tool: each variable with good and bad values, files that cannot be written, and the ways in which
+# processes end.
 . "${srcdir:-.}/tests/preload/acts.sh"
 
-# says LINES TEXT: so many lines on stderr, and the text among them; the program is as without
+# says LINES TEXT: stderr has this many lines, and the text is in them; otherwise the program behaves as without the
+# object
 says()
 {
 	is "lines about $2" "$1" "$(grep -c . err)"
@@ -12,7 +14,8 @@ says()
 
 bare "$scenes" threads 3
 
-# P31, P22, P28: nothing of ours is in a process that has no log of its own; else one thread, and one file.
+# P31, P22, P28: in a process without its own log, the object has no thread and no file; in others, one thread and one
+# file.
 bare "$scenes" possessions
 run "$scenes" possessions
 same 'without a log'
@@ -70,7 +73,7 @@ groups all,-process ' 0'
 groups nonsense 'process 1'
 groups -nonsense,+heap 'process 1'
 
-# Sizes and policies: bounded, but for append.
+# Sizes and policies; the log has a limit except with append.
 full()
 {
 	rm -f log.trx*
@@ -101,7 +104,7 @@ run TXTRACE_CHILDREN=perhaps TXTRACE_OUT=log.trx "$scenes" threads 3
 says 1 TXTRACE_CHILDREN
 accepted log.trx
 
-# Nothing: empty, disabled, no place to write to.
+# No log: the variable is empty, tracing is disabled, or the file cannot be written.
 rm -f log.trx
 bare "$scenes" threads 3
 run TXTRACE_OUT= "$scenes" threads 3
@@ -124,7 +127,7 @@ is 'a file that is left' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
 timeout -k 1 120 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
 is 'without stderr' 0 $?
 
-# P21: constructors ahead of ours, handlers behind our destructor; _exit, and worse.
+# P21: constructors before ours, handlers after our destructor; _exit(), and death by a signal.
 if ${CC:-cc} -shared -fPIC -pthread "$top/tests/preload/early.c" -o libearly.so 2>err &&
 	echo 'int main(void) { return 0; }' >early.c &&
 	${CC:-cc} early.c -o early -Wl,--no-as-needed -L. -learly -Wl,-rpath,"$scratch" 2>>err; then
@@ -157,7 +160,7 @@ for scene in ends_alone ends_first; do
 	accepted log.trx
 done
 
-# P31: all descriptors are closed, and their numbers are the program's own files'.
+# P31: the program closes all descriptors, and uses their numbers for its own files.
 rm -f log.trx*
 bare "$scenes" closes victim
 run TXTRACE_OUT=log.trx "$scenes" closes victim
@@ -169,12 +172,12 @@ run TXTRACE_OUT=log.trx "$scenes" closes victim log.trx
 is 'what another file gets' "$(cat bare.out)" "$(cat out)"
 says 1 'is incomplete'
 
-# P23: a second copy, and one that is unloaded.
+# P23: a second copy of the object, and a copy that is unloaded.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$here/tests/preload/linked"
 is 'a program that uses the library itself' 0 "$code"
 is 'events of its own' 3 "$(events log.trx 'three times')"
-# A program that reads its own stream gets to the end of it, whether or not it has its own copy of the library.
+# A program that reads its own stream reaches the end of it, whether or not it has its own copy of the library.
 for program in linked linked_static; do
 	for log in '' log.trx; do
 		rm -f log.trx*
@@ -183,7 +186,7 @@ for program in linked linked_static; do
 	done
 done
 
-# Two copies have two flush threads, and the process ends all the same.
+# Two copies have two flush threads, and the process still ends.
 rm -f log.trx*
 run TXTRACE_OUT=log.trx "$here/tests/preload/linked" own.trx
 is 'a program that ends with its last thread' 0 "$code"
@@ -195,7 +198,7 @@ done
 bare "$scenes" unloads "$object"
 is 'unloaded' "0 done" "$bare $(head -1 bare.out)"
 
-# P15: a program with rights of its own takes nothing from its environment.
+# P15: a set-user-ID or set-group-ID program takes nothing from its environment.
 if [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s rights; then
 	rm -f log.trx*
 	chmod 755 "$scratch"
@@ -204,7 +207,7 @@ if [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s ri
 	run TXTRACE_OUT="$scratch/open/log.trx" ./rights threads 3
 	is 'exit code' "$bare" "$code"
 	is 'logs of a program with rights' 0 "$(ls open | wc -l)"
-	# Where it is linked with us, only our own care is left.
+	# If the program is linked with the library, only the library's own check protects it.
 	if ${CC:-cc} early.c -o careful -Wl,--no-as-needed "$object" -Wl,-rpath,"${object%/*}"; then
 		run TXTRACE_OUT="$scratch/open/log.trx" ./careful
 		is 'logs where we are linked' 1 "$(ls open | wc -l)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The wrappers of the synchronisation families: a program does the same with the object as without it, and each call is
-# recorded as it should be. UPDATE_GOLDEN=1 writes the lists anew: look at the difference before it is committed.
+# The wrappers of synchronisation functions: a program behaves with the object as without it, and the trace has each
+# call with the right data. UPDATE_GOLDEN=1 writes the lists again: read the difference before you commit it.
 set -u
 
 srcdir=${srcdir:-.}
@@ -24,7 +24,7 @@ TXTRACE_DIR=$scratch/shm
 export TXTRACE_DIR
 nr_checks=0
 
-# same NAME: $scratch/NAME is what the program says without the object
+# same NAME: $scratch/NAME must be what the program prints without the object
 same()
 {
 	nr_checks=$((nr_checks + 1))
@@ -34,7 +34,7 @@ same()
 	}
 }
 
-# runs NAME COMMAND...: it succeeds in good time
+# runs NAME COMMAND...: it must succeed in time
 runs()
 {
 	name=$1
@@ -45,7 +45,7 @@ runs()
 	[ "$code" -eq 0 ] || complain "$* exits with $code: $(tail -3 "$scratch/err")"
 }
 
-# The program on its own, with the object, and while it is recorded.
+# Run the program without the object, with it, and while it is recorded.
 does_the_same()
 {
 	program=$1
@@ -66,7 +66,7 @@ is_as_listed()
 	}
 }
 
-# is_recorded PROGRAM GROUPS: what is recorded of it
+# is_recorded PROGRAM GROUPS: compare what is recorded of it
 is_recorded()
 {
 	program=$1
@@ -90,10 +90,10 @@ else
 	echo "note: without message queues or named semaphores the list of calls is another one"
 fi
 does_the_same sync_leaves
-# The unwinder does things once.
+# The unwinder has work that it does only once.
 is_recorded sync_leaves mutex,cond,sem,sleep
 
-# A constructor that runs ahead of ours.
+# A constructor that runs before that of the object.
 runs plain env LD_PRELOAD="$early" tests/preload/sync_stress 20
 grep -q 'all well' "$scratch/plain" || complain "sync_early does not do without the object: $(cat "$scratch/plain")"
 runs loaded env LD_PRELOAD="$object $early" tests/preload/sync_stress 20
@@ -103,7 +103,7 @@ runs recorded "$tool" record --force -o "$scratch/log.trx" -- \
 	env LD_PRELOAD="$object $early" tests/preload/sync_stress 20
 same recorded
 
-# Many at once: no mutex has two owners in the trace, and the log is in order.
+# Many threads at the same time: no mutex has two owners in the trace, and the log is in order.
 does_the_same sync_stress
 runs calls tests/preload/calls_of "$object" "$all" "$(pwd)/tests/preload/sync_stress"
 for call in pthread_mutex_lock pthread_cond_wait pthread_barrier_wait pthread_spin_lock pthread_rwlock_rdlock sem_wait \

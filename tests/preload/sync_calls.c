@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync_calls [FAMILY...]: calls of the synchronisation families, each in the ways in which it can end; says what each
- * returned, and errno.  Knows nothing of tracing: run with and without the preloaded object it has to say the same.
- *
- * Threads wait for each other by words in memory and plain system calls, which have no wrapper, so that the calls are
- * those that are written here and no others.
+ * sync_calls [FAMILY...]: calls of the synchronisation functions, with each possible outcome; print results and errno.
+ * The program knows nothing of tracing: with and without the preloaded object it must print the same.  Threads wait
+ * for each other with words in memory and plain system calls, which have no wrapper, so the trace has exactly the calls
+ * in this file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What headers call where _FORTIFY_SOURCE is defined. */
+/* The functions that headers call if _FORTIFY_SOURCE is defined. */
 mqd_t __mq_open_2(const char *name, int flags);
 
 #define UNTOUCHED 77 /* in errno */
 
-/* What is said by the main thread, and by the others, of which there is one at a time: printed at the end. */
+/* The output of the main thread, and of the others, of which one runs at a time; printed at the end. */
 static struct text {
 	char text[1 << 15];
 	size_t length;
@@ -51,7 +50,7 @@ static void say(const char *what, long long result, int error)
 	text->length += (size_t)n;
 }
 
-/* A call, and what came of it. */
+/* Make a call, and print its result. */
 #define CALL(expression)                                                                           \
 	do {                                                                                       \
 		long long said_;                                                                   \
@@ -60,7 +59,7 @@ static void say(const char *what, long long result, int error)
 		say(#expression, said_, errno);                                                    \
 	} while (0)
 
-/* A call that gives a pointer. */
+/* Make a call that returns a pointer. */
 #define CALL_OF_POINTER(variable, expression)                                                      \
 	do {                                                                                       \
 		errno = UNTOUCHED;                                                                 \
@@ -93,7 +92,7 @@ static void set(int *word, int value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* The number of the system call in which the thread sleeps; -1: it does not sleep; -2: not known. */
+/* Return the number of the system call in which the thread sleeps; -1: it does not sleep; -2: not known. */
 static long sleeps_in(pid_t tid)
 {
 	char path[64], text[32];
@@ -112,7 +111,7 @@ static long sleeps_in(pid_t tid)
 	return text[0] == 'r' ? -1 : strtol(text, NULL, 10);
 }
 
-/* Until it sleeps in one of these; for a while, where that cannot be seen. */
+/* Wait until the thread sleeps in one of these system calls.  If the kernel does not show it, wait for some time. */
 static void await_sleep(pid_t tid, const long *numbers, size_t nr_numbers)
 {
 	const struct timespec while_ = {0, 50000000};
@@ -167,7 +166,7 @@ static void *begin_thread(pthread_t *thread, void *(*function)(void *), void *ar
 	return NULL;
 }
 
-static int stage; /* of what two threads do together */
+static int stage; /* for steps that need two threads */
 
 /* Mutexes. */
 
@@ -197,7 +196,7 @@ static void *unlock_and_leave(void *unused)
 	return unused;
 }
 
-/* Holds it until the main thread waits. */
+/* Hold the lock until the main thread waits. */
 static void *hold_mutex(void *unused)
 {
 	CALL(pthread_mutex_lock(&mutex));
@@ -323,7 +322,7 @@ static void run_mutex(void)
 
 static pthread_spinlock_t spin;
 
-/* Time enough for the main thread to find it taken. */
+/* Hold the lock long enough for the main thread to find it taken. */
 static void *hold_spin(void *unused)
 {
 	const struct timespec time = {0, 20000000};
@@ -594,7 +593,7 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* SIGUSR1 with a handler after which calls are not begun anew. */
+/* Send SIGUSR1.  The C library does not restart calls after its handler. */
 static void take_signals(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -758,7 +757,7 @@ static void count_signal(int number)
 	nr_signals += number == SIGUSR2;
 }
 
-/* The queue notifies once of a message that no thread waits for. */
+/* The queue notifies once, when a message arrives for which no thread waits. */
 static void tell_mq(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
@@ -837,7 +836,7 @@ static void run_sleep(void)
 	CALL(sched_yield());
 }
 
-/* C11: the same objects under other names, and other results. */
+/* C11: the same objects with other names and other results. */
 
 static mtx_t mtx;
 static cnd_t cnd;

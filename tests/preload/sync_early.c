@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded behind the object, so that its constructor runs ahead of the object's, as those of all libraries of a
- * program do: what it calls must come through.
+ * Preloaded after the object, so that its constructor runs before that of the object, like those of all libraries of a
+ * program.  Its calls must work.
  */
 #include <fcntl.h>
 #include <mqueue.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that leave a call otherwise than by its return: cancelled while they wait, cancelled where they need not
- * wait, and by pthread_exit() out of a routine that is run once.  Says which cleanup handlers ran, and what the objects
- * are like afterwards.
+ * Threads that do not return from a call: cancelled while they wait, cancelled where they need not wait, and by
+ * pthread_exit() in a routine for pthread_once().  Print which cleanup handlers ran, and the state of the objects
+ * afterwards.
  */
 #include <errno.h>
 #include <mqueue.h>
@@ -97,7 +97,7 @@ static void *pause_long(void *unused)
 	return unused;
 }
 
-/* A semaphore that is there to be had is where a thread is cancelled all the same. */
+/* A thread is cancelled in sem_wait() even if the semaphore is free. */
 static void *take_sem(void *unused)
 {
 	int state;
@@ -112,7 +112,7 @@ static void *take_sem(void *unused)
 	return unused;
 }
 
-/* With a clock and a deadline, it is as the C library has it. */
+/* With a clock and a deadline, the C library decides. */
 static void *take_sem_in_time(void *unused)
 {
 	struct timespec time;
@@ -150,7 +150,7 @@ static void *leave_once(void *unused)
 	return unused;
 }
 
-/* The same of C11, which knows nothing of cancellation. */
+/* The same for C11, which has no cancellation. */
 
 static void unlock_mtx(void *what)
 {
@@ -214,7 +214,7 @@ static void arrive_call(void)
 	say("call_once: runs for the second one", 1);
 }
 
-/* It may be cancelled on its way into the wait, or in it: it does not matter which. */
+/* The thread may be cancelled before it waits, or while it waits; both are right. */
 static void cancel_in(const char *what, void *(*function)(void *), bool is_asleep)
 {
 	const struct timespec time = {0, 20000000};

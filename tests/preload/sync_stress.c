@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that meet in all the ways there are, for a moment: sync_stress [ROUNDS].  What one mutex protects is counted,
- * so that it is seen whether the calls do what they should.  ThreadSanitizer knows no locks of C11, so it gets none.
+ * Threads that briefly use all objects together: sync_stress [ROUNDS].  The program counts what one mutex protects, to
+ * check that the calls work.  ThreadSanitizer does not know the locks of C11, so it does not get them.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How streams come to a process and go: threads that find one, or its end, at the same time, each
- * held where the others can see it half done.
+ * How streams attach to a process and detach: several threads find a new or an ended stream at the same time, and each
+ * stops where the others can see its half-done work.
  */
 #include "support/common.h"
 
@@ -29,7 +29,7 @@ static trace_event_id_t type;
 static void setup(void)
 {
 	ok(posix_trace_eventid_open("attached", &type));
-	/* What a test that failed has left is taken away now, not in the middle. */
+	/* Remove what a failed test has left now, and not during the next test. */
 	ok(posix_trace_shutdown(px_test_create(&(struct px_test_stream){.nr_rings = 1})));
 }
 
@@ -43,7 +43,7 @@ static trace_id_t create(void)
 	return px_test_create(&(struct px_test_stream){.nr_rings = 1, .size = 65536});
 }
 
-/* How often the number is reported. */
+/* Return how often the number is reported. */
 static int count(trace_id_t stream, uint32_t number)
 {
 	struct px_test_event event;
@@ -55,12 +55,12 @@ static int count(trace_id_t stream, uint32_t number)
 	return times;
 }
 
-/* A thread that records one event, and is held where its points say, one after the other. */
+/* A thread that records one event, and stops at its test points, one after the other. */
 #define STOPS 3
 
 struct walker {
 	pthread_t thread;
-	const char *points[STOPS]; /* NULL behind the last */
+	const char *points[STOPS]; /* NULL after the last */
 	int at;
 	uint32_t number;
 	sem_t arrived, released;
@@ -68,7 +68,7 @@ struct walker {
 
 static __thread struct walker *walker_self;
 
-/* What the main thread does at a point; once. */
+/* What the main thread does once, at a test point. */
 static struct {
 	const char *point;
 	void (*function)(void);
@@ -116,7 +116,7 @@ static void await(struct walker *walker)
 		;
 }
 
-/* Begin; returns when it is at its first point, or done. */
+/* Begin the thread.  Return when it is at its first point, or has ended. */
 static void walk_off(struct walker *walker, uint32_t number)
 {
 	walker->number = number;
@@ -128,7 +128,7 @@ static void walk_off(struct walker *walker, uint32_t number)
 	await(walker);
 }
 
-/* On to its next point, or its end. */
+/* Let the thread go on to its next point, or to its end. */
 static void walk_on(struct walker *walker)
 {
 	sem_post(&walker->released);
@@ -145,7 +145,7 @@ static void walk_home(struct walker *walker)
 
 static struct walker first, second;
 
-/* Two threads that have found a stream, mapped it, and sleep before they say so. */
+/* Two threads find a stream and map it.  They stop before they publish it. */
 static void two_walk_off(void)
 {
 	first = (struct walker){.points = {"process.attach.mapped", "process.attach.swapped"}};
@@ -159,7 +159,9 @@ static void second_walks_home(void)
 	walk_home(&second);
 }
 
-/* MODEL-1 EVENT-1: threads that slept through a stream's end put it into the place of the next. */
+/*
+ * MODEL-1 EVENT-1: two threads slept while a stream ended, and then want to put it into the place of the next stream.
+ */
 START_TEST(attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached)
 {
 	trace_id_t stream;
@@ -171,7 +173,7 @@ START_TEST(attach_of_a_stream_that_ended_meanwhile_leaves_its_successor_attached
 	ok(posix_trace_shutdown(stream));
 	walk_on(&first); /* the ended stream is attached */
 	act_at("process.detach.taken", second_walks_home);
-	stream = create(); /* and again, as soon as the creator has taken it out */
+	stream = create(); /* and again, when the creator has removed it */
 	ok(posix_trace_start(stream));
 	act.point = NULL;
 	px_test_trace(type, 1);
@@ -188,7 +190,7 @@ static void first_walks_off(void)
 	walk_off(&first, 101);
 }
 
-/* MODEL-1 EVENT-1: a thread that took the old stream out sleeps while the next one comes. */
+/* MODEL-1 EVENT-1: a thread that removes the old stream stops, while a new stream comes. */
 START_TEST(detach_by_a_sleeper_leaves_the_next_stream_attached)
 {
 	trace_id_t stream = create();
@@ -206,7 +208,7 @@ START_TEST(detach_by_a_sleeper_leaves_the_next_stream_attached)
 }
 END_TEST
 
-/* MODEL-1 EVENT-1: a thread that attached the stream before its creator did sleeps behind that. */
+/* MODEL-1 EVENT-1: a thread that attached the stream before its creator did stops after that. */
 START_TEST(attach_by_a_sleeper_counts_at_once)
 {
 	trace_id_t stream;
@@ -225,7 +227,7 @@ START_TEST(attach_by_a_sleeper_counts_at_once)
 }
 END_TEST
 
-/* No descriptor for the thread that looks first: it has nothing, and is about to shut the gate. */
+/* The thread that looks first has no descriptor: it attaches nothing, and is about to close the gate. */
 static void first_fails_to_attach(void)
 {
 	struct rlimit limit, none;
@@ -296,7 +298,7 @@ START_TEST(attach_by_many_threads_of_many_streams_none_misses_its_creators_event
 }
 END_TEST
 
-/* What the two tell each other: bytes, one way each. */
+/* How the two threads signal each other: bytes, in one pipe for each direction. */
 static int to_inner[2], to_outer[2];
 
 static char hear(const int from[2])
@@ -332,7 +334,7 @@ static int trace_elsewhere(void)
 	return posix_trace_shutdown(stream) || strange ? 4 : 0;
 }
 
-/* MODEL-1 EVENT-1: a slot changes hands while a thread looks at it. */
+/* MODEL-1 EVENT-1: a slot gets another owner while a thread reads it. */
 START_TEST(attach_of_a_slot_that_became_anothers_is_given_up)
 {
 	trace_id_t stream;
@@ -376,7 +378,9 @@ static bool is_named(const struct px_view *view, trace_event_id_t id)
 	return px_typelist_name(&view->segment->types, id, name) == 0;
 }
 
-/* EVOPEN-11: opened while a stream is being attached, behind the look at what is open. */
+/*
+ * EVOPEN-11: a type is opened while the thread attaches the stream, after the thread has read the list of opened types.
+ */
 START_TEST(open_of_a_type_while_a_stream_is_attached_makes_it_known)
 {
 	trace_id_t stream;
@@ -450,7 +454,7 @@ static bool is_alive(trace_id_t stream)
 	return found > 0;
 }
 
-/* The first process of its name space, with a /proc of its own: it sees nothing outside. */
+/* The first process of its name space, with its own /proc: it sees no process outside. */
 static int trace_inside(void)
 {
 	trace_id_t stream;
@@ -519,7 +523,7 @@ START_TEST(create_in_two_pid_name_spaces_leaves_each_its_streams)
 }
 END_TEST
 
-/* SHUT-5: another controller has taken the slot meanwhile: the slot is its own. */
+/* SHUT-5: another controller has taken the slot meanwhile, and keeps it. */
 START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 {
 	struct px_registry *registry = px_registry_get();
@@ -529,7 +533,7 @@ START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 	while (!registry->slot[slot].active ||
 	       registry->slot[slot].controller.pid != (uint32_t)getpid())
 		slot++;
-	registry->slot[slot].controller.pid = 0x3FFFFF; /* as if it was dead */
+	registry->slot[slot].controller.pid = 0x3FFFFF; /* as if the process were dead */
 	winner = create();
 	ok(posix_trace_start(winner));
 	ok(posix_trace_shutdown(loser));
@@ -538,7 +542,7 @@ START_TEST(shutdown_of_a_stream_whose_slot_was_taken_leaves_the_taker_alone)
 }
 END_TEST
 
-/* Little memory, odd masks. */
+/* Little memory, and unusual modes for new files. */
 
 static unsigned long mapped_bytes(void)
 {
@@ -564,7 +568,7 @@ static int count_segments(void)
 	return found;
 }
 
-/* CREATE-6 CREATE-18: the controller's mapping fits, the one that events go through does not. */
+/* CREATE-6 CREATE-18: the mapping of the controller succeeds, but that for trace points fails. */
 START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 {
 	const struct px_test_stream large = {.nr_rings = 1, .size = 16 << 20};
@@ -602,8 +606,8 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 END_TEST
 
 /*
- * The library's calls come here.  As on a kernel that undoes an allocation for any signal, while a
- * timer fires more often than an allocation takes.
+ * The library calls these functions.  They act like a kernel that undoes an allocation when a signal comes, while a
+ * timer fires faster than an allocation ends.
  */
 static int nr_allocated, nr_undone;
 
@@ -638,7 +642,7 @@ START_TEST(create_while_a_timer_fires_allocates_undisturbed)
 }
 END_TEST
 
-/* In a directory that has yet to be made. */
+/* In a directory that does not exist yet. */
 static int trace_from_the_beginning(void)
 {
 	trace_id_t stream;
@@ -649,7 +653,7 @@ static int trace_from_the_beginning(void)
 	return posix_trace_shutdown(stream) ? 2 : 0;
 }
 
-/* Run this program once more, as a user for whom the modes of files count. */
+/* Run this program again, as a user whom file modes restrict. */
 static int run_self(const char *directory, const char *helper)
 {
 	static char name[] = "check_attach", option[] = "--helper";
@@ -672,7 +676,7 @@ static int run_self(const char *directory, const char *helper)
 	return WEXITSTATUS(status);
 }
 
-/* CREATE-6: what a process wants for its own files is not asked. */
+/* CREATE-6: the umask of the process does not matter. */
 START_TEST(create_under_any_umask_makes_what_it_can_use)
 {
 	const mode_t masks[] = {0, 0777, 0400, 0277};
@@ -733,7 +737,7 @@ static int change_user_and_shut_down(void *unused)
 	return posix_trace_create(0, NULL, &stream) == EACCES ? 0 : 2;
 }
 
-/* CREATE-6 SHUT-5: the file that it could not remove is not for ever. */
+/* CREATE-6 SHUT-5: a file that the library could not remove disappears later. */
 START_TEST(shutdown_after_a_change_of_user_leaves_what_the_next_create_removes)
 {
 	int segments = count_segments();
@@ -758,7 +762,7 @@ static void *try_to_create(void *nothing)
 	return nothing;
 }
 
-/* In a directory that cannot be used: a thread is held on its way to that answer, and forked. */
+/* In a directory that cannot be used: a thread is about to find this out, and the process forks. */
 static int fork_while_beginning(void)
 {
 	pthread_t thread;
@@ -793,7 +797,7 @@ static void tick(int unused_signal)
 	(void)unused_signal;
 }
 
-/* A process that holds the list locked, and does not go on. */
+/* A process that locks the stream list, and stops. */
 static pid_t hold_the_lock(void)
 {
 	int ready[2];
@@ -839,7 +843,7 @@ START_TEST(create_behind_a_stopped_holder_of_the_lock_fails_in_time)
 }
 END_TEST
 
-/* EXIT-1 EXIT-5: one process that stopped there does not keep another from its end for long */
+/* EXIT-1 EXIT-5: a process that stopped there delays the end of another one only for a short time */
 START_TEST(exit_behind_a_stopped_holder_of_the_lock_ends_all_streams_soon)
 {
 	int segments = count_segments();
@@ -872,7 +876,7 @@ END_TEST
 
 static int to_parent[2], from_parent[2];
 
-/* True if the number is the next event behind START. */
+/* Return true if the number is in the first event after START. */
 static bool has_begun_with(trace_id_t stream, uint32_t number)
 {
 	struct posix_trace_event_info info;
@@ -901,7 +905,9 @@ static int trace_the_parent(void)
 	return posix_trace_shutdown(stream) == 0 && found ? 0 : 4;
 }
 
-/* Trace that process, and be traced by another meanwhile.  Without Check, for a helper too. */
+/*
+ * Trace that process, while another process traces this one.  Make no Check assertions, so that a helper can call it.
+ */
 static int be_traced_tracing(pid_t target)
 {
 	int status = 5;
@@ -925,7 +931,7 @@ static int be_traced_tracing(pid_t target)
 	return posix_trace_shutdown(stream) == 0 ? WEXITSTATUS(status) : 6;
 }
 
-/* CREATE-1 CREATE-8: a target that is a controller has the names of its own targets beside its own. */
+/* CREATE-1 CREATE-8: a target that is also a controller has the names of its own targets, next to its own names. */
 START_TEST(create_for_a_controller_traces_it)
 {
 	char byte;
@@ -948,7 +954,7 @@ START_TEST(create_for_a_controller_traces_it)
 }
 END_TEST
 
-/* In another program, which has another table: the child's is the one that it had before. */
+/* In another program, which has another table: the child has the table that it had before. */
 static int trace_own_child(void)
 {
 	const char *child = getenv("CHILD");
@@ -1043,7 +1049,7 @@ static Suite *make_suite(void)
 	return suite;
 }
 
-/* A helper has nothing of Check's: it would have to give it back. */
+/* A helper has no memory of Check, because it would have to free it. */
 int main(int argc, char **argv)
 {
 	return argc == 3 ? help(argv[2]) : run_suite(make_suite());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes between processes: writers that die beside others, readers that sleep, streams that are full, logs. */
+/* Several processes: writers that die, readers that sleep, full streams, logs. */
 #include "support/helper_process.h"
 
 #include <sched.h>
@@ -45,7 +45,7 @@ START_TEST(writer_killed_or_stopped_anywhere_delays_others_for_a_bounded_time)
 
 	ok(posix_trace_start(stream));
 	ck_assert_uint_eq(px_helper_open(&other, "other"), type);
-	if (_i / 2 < 8) /* the others are on the way to the first event */
+	if (_i / 2 < 8) /* the others are about to record their first event */
 		px_helper_trace(&target, type, 5000);
 	px_helper_signal_at(&target, point, signal);
 	px_helper_begin(&target, "trace", type, 5001, NULL);
@@ -90,7 +90,7 @@ static void *read_one_and_tell(void *argument)
 	return read_one(argument);
 }
 
-/* GETNEXT-2: the reader sleeps in one process, the event comes from another */
+/* GETNEXT-2: the reader sleeps in one process, and another process records the event */
 START_TEST(getnext_sleeper_is_woken_by_another_process)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -118,7 +118,7 @@ START_TEST(getnext_sleeper_is_woken_by_another_process)
 }
 END_TEST
 
-/* GETNEXT-16 GETNEXT-11 EXIT-3: the end of the target is no event */
+/* GETNEXT-16 GETNEXT-11 EXIT-3: the end of the target is not an event */
 START_TEST(getnext_sleeper_sleeps_on_when_the_target_ends)
 {
 	trace_id_t stream = px_test_start_for(target.pid, false);
@@ -146,7 +146,7 @@ static trace_id_t create_full(int policy, int fd)
 
 	ok(posix_trace_attr_init(&attr));
 	ok(posix_trace_attr_setstreamfullpolicy(&attr, policy));
-	/* With a log, nothing may be lost because the flush comes late. */
+	/* A late flush must not lose events of a stream with a log. */
 	ok(posix_trace_attr_setstreamsize(&attr, fd < 0 ? 4096 : 131072));
 	ok(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED));
 	ok(txtrace_attr_setrings(&attr, 1));
@@ -158,7 +158,7 @@ static trace_id_t create_full(int policy, int fd)
 	return stream;
 }
 
-/* UFULL-1 UFULL-5 UFULL-6 UFULL-8 STATUS-4 INFO-3 INFO-9: stopped by the target, started by the reader */
+/* UFULL-1 UFULL-5 UFULL-6 UFULL-8 STATUS-4 INFO-3 INFO-9: the target stops the stream, and the reader starts it */
 START_TEST(until_full_stops_and_starts_across_processes)
 {
 	trace_id_t stream = create_full(POSIX_TRACE_UNTIL_FULL, -1);
@@ -197,7 +197,10 @@ START_TEST(until_full_stops_and_starts_across_processes)
 }
 END_TEST
 
-/* FLUSHP-1 FLUSHP-7 MAP-1 MULTI-3 TRIDOPEN-1: flushed by the controller's thread, of processes that are gone when it is read */
+/*
+ * FLUSHP-1 FLUSHP-7 MAP-1 MULTI-3 TRIDOPEN-1: the thread of the controller flushes events of processes that have ended
+ * before
+ */
 START_TEST(flush_log_of_other_processes_has_their_names_and_threads)
 {
 	int fd = px_test_file();
@@ -211,7 +214,7 @@ START_TEST(flush_log_of_other_processes_has_their_names_and_threads)
 	trace_event_id_t granted;
 	int nr_granted = 0;
 
-	/* Opened through another stream, and recorded by a target that never asked for the name. */
+	/* The type was opened through another stream, and a target that never opened it records it. */
 	ok(posix_trace_trid_eventid_open(beside, "granted", &granted));
 	px_helper_trace(&target, granted, 0);
 	for (uint32_t i = 0; i < 500; i++)
@@ -245,7 +248,7 @@ START_TEST(flush_log_of_other_processes_has_their_names_and_threads)
 }
 END_TEST
 
-/* EXTRA: a ring of several processes is an image like any other; all its threads and types have names. */
+/* EXTRA: a ring of several processes is a valid image; each thread and type in it has a name. */
 START_TEST(copy_of_a_ring_of_other_processes_is_accepted_by_the_viewer)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);

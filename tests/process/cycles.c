@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams that come and go for ever: a process must get back the memory of those that have ended, and no thread may
- * lose the memory that it writes to.
+ * Streams that begin and end again and again: a process must free the memory of ended streams, and no thread may lose
+ * memory to which it writes.
  */
 #include "support/helper_process.h"
 
@@ -20,7 +20,7 @@
 
 #define CYCLES (px_test_is_whole() ? 2000 : 600)
 #define NR_THREADS 2
-#define ROOM ((uint64_t)64 << 20) /* more than some streams need, and less than all of them */
+#define ROOM ((uint64_t)64 << 20) /* more than a few streams need, and less than all of them */
 
 static trace_event_id_t type;
 
@@ -39,7 +39,7 @@ static trace_id_t create(void)
 	return px_test_create(&(struct px_test_stream){.nr_rings = 1, .size = 65536});
 }
 
-/* The address space that this process has, in bytes. */
+/* Return the address space of this process, in bytes. */
 static uint64_t address_space(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -53,7 +53,7 @@ static uint64_t address_space(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Not under a sanitizer, which needs address space of its own. */
+/* Not under a sanitizer, because it needs address space itself. */
 static void limit_address_space(void)
 {
 	struct rlimit limit = {.rlim_max = RLIM_INFINITY};
@@ -75,7 +75,7 @@ static void cycle(int times)
 	}
 }
 
-/* The same, and look at the event; no other thread traces. */
+/* The same, and check the event; no other thread traces. */
 static void cycle_and_read(int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -103,7 +103,7 @@ static void expect_memory_comes_back(void)
 	ck_assert_uint_le(address_space(), before + ((uint64_t)8 << 20));
 }
 
-/* Threads that trace all the time. */
+/* Threads that trace without a pause. */
 
 static bool is_over;
 
@@ -120,7 +120,7 @@ static void *trace_briefly(void *unused)
 	return unused;
 }
 
-/* SHUT-3: there is no end to the streams that a process may have, one after the other. */
+/* SHUT-3: a process can have any number of streams, one after the other. */
 START_TEST(cycles_of_streams_need_no_more_memory_with_time)
 {
 	pthread_t thread[NR_THREADS], brief;
@@ -160,7 +160,7 @@ static void *trace_and_meet(void *unused)
 	return unused;
 }
 
-/* Return how often the threads, which all trace before the first one ends, looked at an entry. */
+/* Return how often the threads read an entry.  All threads record an event before the first one ends. */
 static uint32_t looks_of_many_threads(void)
 {
 	static pthread_t thread[MANY_THREADS];
@@ -179,7 +179,7 @@ static uint32_t looks_of_many_threads(void)
 	return nr_looks;
 }
 
-/* EVENT-8: the first event of a thread takes no longer because there are many, or because many have ended. */
+/* EVENT-8: the first event of a thread takes no longer if there are many threads, or if many have ended. */
 START_TEST(threads_of_any_number_look_at_few_of_the_others)
 {
 	ok(posix_trace_start(create()));
@@ -188,13 +188,13 @@ START_TEST(threads_of_any_number_look_at_few_of_the_others)
 	for (int i = 0; i < 3; i++) {
 		uint32_t looks = looks_of_many_threads();
 
-		ck_assert_uint_ge(looks, MANY_THREADS / 2); /* at entries of threads that have ended, to take them */
+		ck_assert_uint_ge(looks, MANY_THREADS / 2); /* reads of entries of ended threads, to reuse them */
 		ck_assert_uint_le(looks, 8 * MANY_THREADS);
 	}
 }
 END_TEST
 
-/* SHUT-3: what a thread had, another one gets. */
+/* SHUT-3: another thread gets the entry of an ended thread. */
 START_TEST(threads_one_after_the_other_need_no_more_memory_with_time)
 {
 	uint64_t before = 0;
@@ -213,7 +213,7 @@ START_TEST(threads_one_after_the_other_need_no_more_memory_with_time)
 }
 END_TEST
 
-/* The target, whose controller does it. */
+/* The target; the controller makes the cycles. */
 
 static void trick_limit(struct px_order *order)
 {
@@ -237,7 +237,7 @@ static void trick_map(struct px_order *order)
 	order->a = memory == MAP_FAILED ? errno : munmap(memory, ROOM / 2);
 }
 
-/* CREATE-1 SHUT-3: and of the memory of the program, nothing is missing; without and with threads that trace. */
+/* CREATE-1 SHUT-3: the program loses no memory, without and with threads that trace. */
 START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
@@ -255,7 +255,9 @@ START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
 		ck_assert(_i || px_test_next_number(stream, &event) == i);
 		ok(posix_trace_shutdown(stream));
 	}
-	/* A thread that was preempted inside leaves at some time.  The target looks again at the next stream. */
+	/*
+	 * A thread that was preempted inside a trace point leaves it later.  The target looks again at the next stream.
+	 */
 	do {
 		ok(posix_trace_shutdown(px_test_start_for(target.pid, false)));
 		sleep_ms(1);
@@ -265,9 +267,9 @@ START_TEST(cycles_of_its_controller_leave_the_target_its_memory)
 }
 END_TEST
 
-/* Writers that are inside all the while. */
+/* Writers that are inside a trace point for a long time. */
 
-/* SHUT-10: a writer comes back long after its stream, and finds nothing that it could destroy. */
+/* SHUT-10: a writer goes on long after its stream has ended, and finds no memory that it could damage. */
 START_TEST(writer_inside_keeps_its_memory_while_streams_come_and_go)
 {
 	static const char *const points[] = {"point.state.loaded", "ring.claim.done",
@@ -297,9 +299,9 @@ START_TEST(writer_inside_keeps_its_memory_while_streams_come_and_go)
 }
 END_TEST
 
-/* Handlers: what they do in the middle of a trace point of this thread. */
+/* Handlers: what they do while they interrupt a trace point of this thread. */
 
-/* Trace further down on the stack than later: only then it is certain that the event was left. */
+/* Trace deeper in the stack than later: only then it is certain that the thread has left the trace point. */
 static __attribute__((noinline)) void trace_below(uint32_t number)
 {
 	volatile unsigned char used[2000];
@@ -318,7 +320,7 @@ static void end_stream(void)
 	cycle_and_read(20);
 }
 
-/* SHUT-10: a handler has interrupted the writer, and does all that itself. */
+/* SHUT-10: a handler has interrupted the writer, and does all this itself. */
 START_TEST(writer_interrupted_by_the_end_of_its_stream_keeps_its_memory)
 {
 	static const char *const points[] = {"point.state.loaded", "record.write.first",
@@ -332,7 +334,7 @@ START_TEST(writer_interrupted_by_the_end_of_its_stream_keeps_its_memory)
 }
 END_TEST
 
-/* SHUT-10: no handler has done it, but a debugger: nothing on the stack shows that the writer goes on. */
+/* SHUT-10: a debugger has done it, and no handler: nothing on the stack shows that the writer will go on. */
 START_TEST(writer_interrupted_without_a_signal_keeps_its_memory)
 {
 	ended = create();
@@ -360,7 +362,7 @@ static void jump_out(trace_id_t stream, const char *point)
 	}
 }
 
-/* SHUT-10: the thread has left it for good; it goes on tracing. */
+/* SHUT-10: the thread has left the trace point for good, and goes on tracing. */
 START_TEST(writer_left_by_a_jump_does_not_keep_memory)
 {
 	trace_id_t stream = create();
@@ -388,7 +390,10 @@ static void *jump_and_wait_inside(void *stream)
 	return NULL;
 }
 
-/* SHUT-10: the next event of a thread that has left one: it is inside as well, and no first call marks it. */
+/*
+ * SHUT-10: the next event of a thread that has left one: this thread is inside a trace point again, and no first call
+ * marks it.
+ */
 START_TEST(writer_inside_after_a_jump_keeps_its_memory)
 {
 	trace_id_t stream = create();
@@ -413,7 +418,7 @@ static void *jump_and_end(void *stream)
 	return NULL;
 }
 
-/* SHUT-10: or it has ended since. */
+/* SHUT-10: or the thread has ended since. */
 START_TEST(writer_that_ended_inside_does_not_keep_memory)
 {
 	trace_id_t stream = create();
@@ -446,7 +451,7 @@ static void fork_inside(void)
 		cycle(20);
 }
 
-/* SHUT-10: the child goes back into the trace point, and has no stream of its parent any more after that. */
+/* SHUT-10: the child returns into the trace point, and afterwards has no stream of its parent. */
 START_TEST(writer_inside_which_fork_was_called_keeps_its_memory_in_both)
 {
 	trace_id_t stream = create();
@@ -465,7 +470,7 @@ START_TEST(writer_inside_which_fork_was_called_keeps_its_memory_in_both)
 }
 END_TEST
 
-/* FORK-1: writers of the parent are inside at the fork, and do not exist in the child. */
+/* FORK-1: threads of the parent are inside a trace point at the fork, and do not exist in the child. */
 START_TEST(writers_of_the_parent_keep_no_memory_in_the_child)
 {
 	struct px_test_writer writer = {.point = NULL};
@@ -495,7 +500,7 @@ static int limit_and_pass_on(void *generations)
 	return pass_on(generations);
 }
 
-/* FORK-1 FORK-2: each child maps the inherited stream for itself, and gives back what it has from its parent. */
+/* FORK-1 FORK-2: each child maps the inherited stream itself, and frees the mapping of its parent. */
 START_TEST(children_of_children_need_no_more_memory_with_time)
 {
 	struct px_test_event event;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What fork and its relatives do to streams, identifiers and names, within one family of processes. */
+/* What fork and related calls do to streams, identifiers and names, in a process and its children. */
 #include "support/common.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static void teardown(void)
 	posix_trace_shutdown(stream);
 }
 
-/* The next event that is neither START nor STOP; its data is an int.  -1 when there is none. */
+/* Return the data, an int, of the next event that is neither START nor STOP.  Return -1 if there is none. */
 static int next_number(trace_id_t from, struct posix_trace_event_info *info)
 {
 	size_t length;
@@ -56,7 +56,7 @@ static void record(int number)
 	posix_trace_event(type, &number, sizeof(number));
 }
 
-/* Run in a child that leaves with the result; return the result. */
+/* Run it in a child that exits with the result; return the result. */
 static int in_child(int (*function)(void))
 {
 	pid_t child = fork();
@@ -91,7 +91,7 @@ START_TEST(fork_default_child_is_not_traced)
 }
 END_TEST
 
-/* Every call with an identifier of the parent; the number of the first one that is not refused. */
+/* Make each call with an identifier of the parent.  Return the number of the first call that succeeds. */
 static int use_parents_stream(void)
 {
 	struct posix_trace_status_info status;
@@ -187,7 +187,7 @@ START_TEST(exec_of_child_leaves_parents_stream_alone)
 }
 END_TEST
 
-/* A child traces itself: 0 if the event is its own in every respect. */
+/* A child traces itself.  Return 0 if all members of the event are those of the child. */
 static int trace_itself(void)
 {
 	struct posix_trace_event_info info;
@@ -211,7 +211,7 @@ START_TEST(fork_child_traces_itself_with_own_pid_and_parents_names)
 {
 	struct posix_trace_event_info info;
 
-	record(1); /* so that the thread is known under the parent's pid */
+	record(1); /* so that the library knows the thread under the pid of the parent */
 	ck_assert_int_eq(in_child(trace_itself), 0);
 	ck_assert_int_eq(next_number(stream, &info), 1);
 	ck_assert_int_eq(next_number(stream, &info), -1);
@@ -253,7 +253,7 @@ START_TEST(clone_without_handlers_child_is_as_after_fork)
 }
 END_TEST
 
-/* FORK-9: the child of vfork is its parent until it execs. */
+/* FORK-9: until the exec, the child of vfork has the identity of its parent. */
 START_TEST(vfork_child_records_as_its_parent)
 {
 	struct posix_trace_event_info info;
@@ -273,7 +273,7 @@ START_TEST(vfork_child_records_as_its_parent)
 }
 END_TEST
 
-/* Mappings of this process that hold such a name. */
+/* Count the mappings of this process whose names contain this text. */
 static int count_mappings(const char *name)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -293,14 +293,14 @@ static int keep_no_memory(void)
 
 	if (count_mappings("/stream.") != 0)
 		return 1;
-	if (count_mappings("/SYSV") != 1) /* the names, which are the child's too */
+	if (count_mappings("/SYSV") != 1) /* the name table, which the child uses, too */
 		return 2;
 	if (posix_trace_create(0, NULL, &own) || count_mappings("/stream.") != 2)
 		return 3;
 	return posix_trace_shutdown(own) ? 4 : 0;
 }
 
-/* FORK-4 FORK-6: a child may live for years, and what its parent shuts down shall be gone */
+/* FORK-4 FORK-6: a child may live for years, and the streams that its parent shuts down must disappear */
 START_TEST(fork_child_keeps_no_memory_of_its_parents_streams)
 {
 	trace_id_t other, last;
@@ -319,7 +319,7 @@ START_TEST(fork_child_keeps_no_memory_of_its_parents_streams)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(count_mappings("/stream."), 3);
 	ck_assert_int_eq(in_child(keep_no_memory), 0);
-	ok(posix_trace_start(other)); /* the parent's are there */
+	ok(posix_trace_start(other)); /* the files of the parent exist */
 	ok(posix_trace_shutdown(other));
 }
 END_TEST
@@ -352,7 +352,7 @@ static void *record_first_in_child_of_vfork(void *is_introduced)
 	return NULL;
 }
 
-/* FORK-9 EVENT-17: a thread whose slots have a dead child's name would lose them while it writes */
+/* FORK-9 EVENT-17: if slots had the name of a dead child, a thread could lose them while it writes */
 START_TEST(vfork_child_records_first_and_leaves_the_thread_its_name)
 {
 	struct posix_trace_event_info info;
@@ -395,7 +395,7 @@ static void *busy_with_everything(void *unused)
 	return unused;
 }
 
-/* FORK-8 EVENT-16: whatever the other threads were inside of */
+/* FORK-8 EVENT-16: the other threads may be inside any function */
 START_TEST(fork_while_threads_are_inside_every_function_child_is_consistent)
 {
 	pthread_t threads[3];
@@ -416,7 +416,7 @@ START_TEST(fork_while_threads_are_inside_every_function_child_is_consistent)
 }
 END_TEST
 
-/* The child of a handler that interrupted the recording of an event. */
+/* The child forks in a handler that interrupted the recording of an event. */
 static volatile sig_atomic_t child_result = -1;
 
 static void fork_in_handler(int signal)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Root traces a process whose user wants to do it harm with what they share: the segments of the streams, the
- * table of names, the registry.  Whatever is done to them, each call of the controller comes back, nothing is read
- * or written where it should not be, and the stream of an honest process loses nothing.
- *
- * PX_HOSTILE_SECONDS is the time for each kind of attack; 2 by default.
+ * Root traces a process of a hostile user.  The user attacks what they share: the segments of the streams, the table of
+ * names, the registry.  Each call of the controller must return, access only its own memory, and lose no event of an
+ * honest process.  PX_HOSTILE_SECONDS is the time for each kind of attack, by default 2.
  */
 #include "support/common.h"
 
@@ -32,19 +30,19 @@
 #define HOSTILE_UID px_test_user(0)
 #define HONEST_UID px_test_user(1)
 
-/* What a call may take on a machine that is busy with other things.  Creating may wait for two locks. */
+/* The time that a call may take on a busy machine.  A creation may wait for two locks. */
 #define CALL_NS UINT64_C(5000000000)
 #define LOCKED_CALL_NS UINT64_C(20000000000)
 
 #define TARGETS_MAX 16
 
-/* The hostile process.  It uses none of the library, but has children that do. */
+/* The hostile process.  It does not use the library, but its children do. */
 
 struct memory {
 	int id;
 	unsigned char *base;
 	size_t size;
-	unsigned char *whole; /* a copy of when it was found */
+	unsigned char *whole; /* a copy of the original content */
 };
 
 static struct memory memories[TARGETS_MAX];
@@ -81,7 +79,7 @@ static void attach_memory(int id)
 	nr_memories++;
 }
 
-/* All that has been given to us: the kernel lists it. */
+/* Find all that is shared with this process, in the kernel's list of mappings. */
 static void find_memories(void)
 {
 	struct shm_info info;
@@ -110,10 +108,10 @@ static uint64_t wild_value(const struct memory *memory)
 		return below(1 << 16);
 	case 3:
 		return UINT64_C(1) << below(64);
-	case 4: /* a word from elsewhere, or about the same */
+	case 4: /* a word from elsewhere, or a similar one */
 		memcpy(&other, memory->base + below(memory->size / 8) * 8, sizeof(other));
 		return other + below(5) - 2;
-	case 5: /* what a slot word may be */
+	case 5: /* a possible slot word */
 		return below(1 << 20) << PX_WORD_POSITION_SHIFT |
 		       below(1 << 22) << PX_WORD_TID_SHIFT | below(8);
 	default:
@@ -121,7 +119,7 @@ static uint64_t wild_value(const struct memory *memory)
 	}
 }
 
-/* Where it hurts: the head of the segment, and the control pages of the rings. */
+/* The sensitive places: the head of the segment, and the control pages of the rings. */
 static size_t wild_offset(const struct memory *memory)
 {
 	size_t rings = PX_SEGMENT_RINGS_OFFSET;
@@ -162,7 +160,7 @@ static void scribble_once(void)
 	}
 }
 
-/* One word over and over, so that what is tried again finds it changed again. */
+/* Change one word over and over, so that each retry finds another value. */
 static void hammer(void)
 {
 	const struct memory *memory = &memories[below((uint64_t)nr_memories)];
@@ -195,7 +193,7 @@ static void attack_pages(void)
 	}
 }
 
-/* Each way to what /proc calls a file; none of them may work. */
+/* Try each way to reach what /proc shows as a file; each must fail. */
 static void cut_memory(const struct memory *memory)
 {
 	struct shmid_ds status;
@@ -221,7 +219,7 @@ static void cut_memory(const struct memory *memory)
 		shmctl(memory->id, IPC_RMID, NULL);
 }
 
-/* The registry is its user's, so all of this works. */
+/* The user owns the registry, so all of this works. */
 static void attack_registry(const char *path)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -235,7 +233,7 @@ static void attack_registry(const char *path)
 		if (ftruncate(fd, (off_t)below(20000)) != 0)
 			break;
 		break;
-	case 1: /* then it is made anew */
+	case 1: /* then the library makes it again */
 	case 10:
 	case 11:
 		unlink(path);
@@ -300,15 +298,15 @@ static const struct {
 };
 
 /*
- * A child that is traced, and may well come to harm by what is done to its memory.  Not by fork(): the library's
- * handlers would look at the registry, which may have been cut, in the parent.
+ * A traced child, which may crash, because its memory is attacked.  It is not made by fork(), because handlers of the
+ * library would read the registry in the parent, and it may be truncated.
  */
 static pid_t start_victim(void)
 {
 	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
 	if (child == 0) {
-		alarm(2); /* it may also never come back */
+		alarm(2); /* the call may also never return */
 		execl("/proc/self/exe", "check", "--foreigner", "victim", NULL);
 		_exit(126);
 	}
@@ -432,7 +430,7 @@ static void end_stream(struct traced *traced)
 	traced->exists = false;
 	if (!traced->has_log)
 		return;
-	/* What was recorded may be nonsense; the log is none. */
+	/* The recorded data may be nonsense, but the log must be valid. */
 	lseek(traced->file, 0, SEEK_SET);
 	ok(posix_trace_open(traced->file, &log));
 	for (int i = 0; i < 1000 && px_test_take_recorded(log, &event); i++)
@@ -573,7 +571,7 @@ static void work_on(struct traced *traced, uint64_t *random)
 	}
 }
 
-/* The stream of another user goes on undisturbed. */
+/* The stream of another user works as before. */
 struct honest {
 	struct px_other_user process;
 	trace_id_t trid;
@@ -631,7 +629,7 @@ static void control_for(pid_t hostile, struct honest *honest, uint64_t ns)
 	struct traced traced[PX_ARRAY_SIZE(kinds)] = {{0}};
 	uint64_t end_ns = monotonic_ns() + ns, random = test_seed();
 
-	/* At first its lock may be waited for in vain, or its registry be no good. */
+	/* At first, a wait for its lock may time out, or its registry may be invalid. */
 	while (monotonic_ns() < end_ns ||
 	       (nr_created == 0 && monotonic_ns() < end_ns + UINT64_C(30000000000))) {
 		size_t i = next_random(&random) % PX_ARRAY_SIZE(kinds);
@@ -674,7 +672,7 @@ START_TEST(controller_of_hostile_target_is_not_harmed)
 	begin_honest(&honest);
 	hostile = px_other_user_start_role("hostile", HOSTILE_UID, attacks[_i].name);
 	control_for(hostile, &honest, seconds() * UINT64_C(1000000000));
-	ck_assert_int_eq(waitpid(hostile, &status, WNOHANG), 0); /* it did what it was to do */
+	ck_assert_int_eq(waitpid(hostile, &status, WNOHANG), 0); /* the child did its task */
 	kill(hostile, SIGKILL);
 	ck_assert_int_eq(waitpid(hostile, &status, 0), hostile);
 	end_honest(&honest);
@@ -686,7 +684,7 @@ START_TEST(controller_of_hostile_target_is_not_harmed)
 	ck_assert_uint_lt(longest_locked_ns, LOCKED_CALL_NS);
 	ck_assert_uint_gt(nr_created, 0);
 	for (int i = 0; i < 500 && px_other_user_count_segments(HOSTILE_UID) != 0; i++)
-		sleep_ms(10); /* its victim dies with it, or by its alarm */
+		sleep_ms(10); /* its victim dies with it, or by an alarm */
 	ck_assert_int_eq(px_other_user_count_segments(HOSTILE_UID), 0);
 	ck_assert_int_eq(px_other_user_count_segments(HONEST_UID), 0);
 	clean_up();

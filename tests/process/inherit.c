@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes that inherit a stream, and those that do not: children by fork, clone, vfork, posix_spawn and exec,
- * and by what is between these calls.
+ * Which processes inherit a stream: children by fork, clone, vfork, posix_spawn and exec, and what happens between
+ * these calls.
  */
 #include "support/helper_process.h"
 
@@ -24,7 +24,7 @@
 static struct px_helper target;
 static trace_event_id_t type;
 
-/* A program of its own, with a family of its own. */
+/* A program of its own, with its own children. */
 static void setup(void)
 {
 	target = px_helper_make(PX_BY_FORK_EXEC);
@@ -44,7 +44,7 @@ static void expect_nothing(trace_id_t stream)
 	ck_assert_int_eq(px_test_next_number(stream, &event), -1);
 }
 
-/* FORK-1 FORK-2 FORK-5 FORK-9 SPAWN-1 SPAWN-2 EXEC-1 SETINH-1: decided for each stream by itself */
+/* FORK-1 FORK-2 FORK-5 FORK-9 SPAWN-1 SPAWN-2 EXEC-1 SETINH-1: the library decides for each stream separately */
 START_TEST(born_by_any_means_is_traced_where_the_stream_is_inherited)
 {
 	trace_id_t inherited = px_test_start_for(target.pid, true);
@@ -63,7 +63,7 @@ START_TEST(born_by_any_means_is_traced_where_the_stream_is_inherited)
 	px_test_expect_number(closed, 1, target.pid);
 	px_test_expect_number(closed, 3, target.pid);
 	expect_nothing(closed);
-	/* Born into it for good, whatever becomes of the parent, and of the program. */
+	/* Once a process has inherited a stream, it keeps it, even if the parent or the program ends. */
 	px_helper_kill(&target);
 	trace_as(&child, 4);
 	px_test_expect_number(inherited, 4, child.pid);
@@ -75,7 +75,7 @@ START_TEST(born_by_any_means_is_traced_where_the_stream_is_inherited)
 }
 END_TEST
 
-/* FORK-1 SPAWN-1: also where the target has made no step since the stream was made */
+/* FORK-1 SPAWN-1: also if the target has made no call since the stream was created */
 START_TEST(born_of_a_target_that_has_not_looked_yet_is_traced)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -88,7 +88,7 @@ START_TEST(born_of_a_target_that_has_not_looked_yet_is_traced)
 }
 END_TEST
 
-/* FORK-1 FORK-9: the target knows the one before only; and no handler looks for it */
+/* FORK-1 FORK-9: the target knows only the previous stream, and no handler looks for the new one */
 START_TEST(born_of_a_target_that_has_not_looked_since_another_stream_is_traced)
 {
 	trace_id_t former = px_test_start_for(target.pid, _i == 0), stream;
@@ -105,7 +105,7 @@ START_TEST(born_of_a_target_that_has_not_looked_since_another_stream_is_traced)
 }
 END_TEST
 
-/* FORK-3: target, child, shell, program, spawned: five generations */
+/* FORK-3: target, child, shell, program, spawned process: five generations */
 START_TEST(born_to_later_generations_are_traced)
 {
 	static const enum px_birth births[] = {PX_BY_FORK,  PX_BY_SHELL,       PX_BY_CLONE,
@@ -115,7 +115,7 @@ START_TEST(born_to_later_generations_are_traced)
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(births); i++) {
 		last = px_helper_make_by(&last, births[i]);
-		if (_i) /* else none of them records before it has children */
+		if (_i) /* otherwise none of them records before it has children */
 			trace_as(&last, (uint32_t)i + 1);
 	}
 	trace_as(&last, 100);
@@ -129,7 +129,7 @@ START_TEST(born_to_later_generations_are_traced)
 }
 END_TEST
 
-/* FORK-3 FORK-10: processes that lived before, and all their later children */
+/* FORK-3 FORK-10: processes that existed before the stream, and all their later children */
 START_TEST(born_before_the_stream_is_not_traced_nor_are_its_children)
 {
 	struct px_helper child = px_helper_make_by(&target, (enum px_birth)_i);
@@ -177,7 +177,7 @@ static void trick_create_inherited(struct px_order *order)
 	order->b = (int64_t)stream;
 }
 
-/* FORK-4 FORK-6 KIND-1 CREATE-15: traced in the stream, and still no controller of it */
+/* FORK-4 FORK-6 KIND-1 CREATE-15: a process that is traced in the stream is not its controller */
 START_TEST(born_child_of_a_controller_controls_nothing_and_ends_nothing)
 {
 	struct px_helper child;
@@ -210,7 +210,9 @@ START_TEST(born_child_of_a_controller_controls_nothing_and_ends_nothing)
 }
 END_TEST
 
-/* FORK-1 FORK-7 EVENT-13: ids from before fork; a type that a controller opened for the parent is the child's too */
+/*
+ * FORK-1 FORK-7 EVENT-13: ids from before the fork; the child also has a type that a controller opened for the parent
+ */
 START_TEST(born_by_fork_has_the_parents_types)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -225,18 +227,18 @@ START_TEST(born_by_fork_has_the_parents_types)
 	late = px_helper_open(&sibling, "late");
 	px_helper_trace(&child, early, 1);
 	px_helper_trace(&child, granted, 2);
-	px_helper_trace(&child, late, 3); /* not its own: no effect */
+	px_helper_trace(&child, late, 3); /* it does not belong to the child: no effect */
 	ck_assert_int_eq(px_test_next_number(stream, &event), 1);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 2);
 	ck_assert_int_eq(px_test_next_number(stream, &event), -1);
-	/* The stream is one mapping for all (EVOPEN-5). */
+	/* All processes share one mapping of ids to names in the stream (EVOPEN-5). */
 	ck_assert_uint_eq(px_helper_open(&child, "late"), late);
 	px_helper_trace(&child, late, 4);
 	ck_assert_int_eq(px_test_next_number(stream, &event), 4);
 }
 END_TEST
 
-/* EXEC-2 EXEC-3 EXEC-9 MAP-1 EVOPEN-5: the process has no types any more, the stream keeps them */
+/* EXEC-2 EXEC-3 EXEC-9 MAP-1 EVOPEN-5: the process has no types any more, but the stream keeps them */
 START_TEST(exec_drops_the_types_of_the_process_and_not_those_of_the_stream)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -261,19 +263,19 @@ START_TEST(exec_drops_the_types_of_the_process_and_not_those_of_the_stream)
 	expect_nothing(stream);
 	ok(posix_trace_trid_eventid_open(stream, "granted", &other));
 	ck_assert_uint_eq(other, granted);
-	px_helper_trace(&target, granted, 4); /* opened for the new program */
+	px_helper_trace(&target, granted, 4); /* the new program has opened it */
 	ck_assert_int_eq(px_test_next_number(stream, &event), 4);
 }
 END_TEST
 
-/* EXEC-1 EXEC-7 EXEC-8: a program without the library in between */
+/* EXEC-1 EXEC-7 EXEC-8: a program without the library between two programs with it */
 START_TEST(exec_of_a_program_without_the_library_leaves_it_traced)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
 	struct px_helper shell = px_helper_make_by(&target, PX_BY_SHELL_LATER);
 	struct posix_trace_status_info status;
 
-	px_helper_kill(&target); /* so that it is not found by its parent */
+	px_helper_kill(&target); /* so that its parent does not find it */
 	status = px_test_status(stream);
 	ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_RUNNING);
 	px_helper_wake(&shell);
@@ -298,7 +300,7 @@ static void trick_open_many(struct px_order *order)
 	order->a = named;
 }
 
-/* EVOPEN-4 LIM-3 EXEC-9: the limit is that of a process */
+/* EVOPEN-4 LIM-3 EXEC-9: each process has its own limit */
 START_TEST(limit_of_types_is_counted_for_each_process)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -310,7 +312,7 @@ START_TEST(limit_of_types_is_counted_for_each_process)
 	spawned = px_helper_make_by(&child, PX_BY_SPAWN);
 	ck_assert_int_eq(px_helper_do(&spawned, "open-many", 0, 1100, "spawned").a,
 			 TRACE_USER_EVENT_MAX - 1);
-	/* What was inherited counts: the one of the setup, 600 of its parent's, and its own. */
+	/* Inherited types count: one of the setup, 600 of the parent, and those of the process. */
 	child = px_helper_make_by(&target, PX_BY_FORK);
 	ck_assert_int_eq(px_helper_do(&child, "open-many", 0, 600, "second").a,
 			 TRACE_USER_EVENT_MAX - 1 - 601);
@@ -318,7 +320,7 @@ START_TEST(limit_of_types_is_counted_for_each_process)
 }
 END_TEST
 
-/* Children of one helper that are no helpers: each opens a type, records, and stays. */
+/* Children of one helper that are no helpers: each opens a type, records, and waits. */
 #define HORDE 300
 
 static void trick_bear_horde(struct px_order *order)
@@ -347,7 +349,7 @@ static void trick_bear_horde(struct px_order *order)
 	close(ready[0]);
 }
 
-/* FORK-1 MAP-1 TYPELIST-3: more processes than a family has places */
+/* FORK-1 MAP-1 TYPELIST-3: more processes than a shared table has places */
 START_TEST(born_in_hundreds_are_all_traced_and_their_types_named)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -373,7 +375,7 @@ START_TEST(born_in_hundreds_are_all_traced_and_their_types_named)
 }
 END_TEST
 
-/* MULTI-3: each event is recorded after the one before was, by another process */
+/* MULTI-3: another process records each next event, after the previous one */
 START_TEST(born_processes_write_one_sequence)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -394,7 +396,7 @@ START_TEST(born_processes_write_one_sequence)
 }
 END_TEST
 
-/* A fork in a handler that interrupted a trace point; the child goes on where the handler came. */
+/* A fork in a handler that interrupted a trace point; the child goes on after the handler. */
 static const char *interrupted_at;
 static volatile pid_t fork_child;
 static volatile sig_atomic_t nr_before;
@@ -413,7 +415,10 @@ static void raise_once(const char *name)
 	}
 }
 
-/* Events 1 to 3; the handler comes in 2, and the child records 4 and 5.  In the parent: how the child ended. */
+/*
+ * Events 1 to 3.  The handler runs during event 2, and the child records 4 and 5.  Return, in the parent, how the child
+ * ended.
+ */
 static void trick_fork_inside(struct px_order *order)
 {
 	trace_event_id_t id = (trace_event_id_t)order->a;
@@ -441,7 +446,7 @@ static const char *const event_points[] = {
 	"ring.claim.done",    "record.write.first",  "ring.commit.ready", "ring.commit.done",
 };
 
-/* The parent's events, and those of its child; each once, with its pid. */
+/* Expect the events of the parent and of its child: each once, with the pid of its process. */
 static void expect_of_both(trace_id_t stream, bool is_inherited, pid_t child)
 {
 	int64_t number, seen = 0;
@@ -459,7 +464,7 @@ static void expect_of_both(trace_id_t stream, bool is_inherited, pid_t child)
 			 POSIX_TRACE_NO_OVERRUN);
 }
 
-/* FORK-8 EVENT-7 EVENT-16 FORK-5: the child finishes nothing of its parent's, and nothing twice */
+/* FORK-8 EVENT-7 EVENT-16 FORK-5: the child completes no event of its parent, and records none twice */
 START_TEST(fork_inside_an_event_child_that_goes_on_harms_no_ring)
 {
 	const char *point = event_points[_i / 3];
@@ -475,7 +480,7 @@ START_TEST(fork_inside_an_event_child_that_goes_on_harms_no_ring)
 }
 END_TEST
 
-/* A handler in the child, before the library knows the identity of the child. */
+/* A handler runs in the child before the library knows the identity of the child. */
 static trace_event_id_t handler_type;
 
 static void record_in_handler(int signal)
@@ -503,7 +508,7 @@ static void trick_fork_and_interrupt_birth(struct px_order *order)
 	order->b = child;
 }
 
-/* FORK-1 FORK-8: a second look of the library during the fork removes nothing */
+/* FORK-1 FORK-8: a second check by the library during the fork removes nothing */
 START_TEST(fork_handler_records_while_the_child_is_born)
 {
 	static const char *const points[] = {"process.born.known", "process.attach.swapped",
@@ -521,7 +526,7 @@ START_TEST(fork_handler_records_while_the_child_is_born)
 }
 END_TEST
 
-/* Another thread has just attached the stream, and sleeps; this one forks. */
+/* Another thread has just attached the stream, and stops; this thread forks. */
 static sem_t arrived, released;
 static __thread bool is_held;
 static bool was_held;
@@ -637,13 +642,13 @@ static void trick_fork_in_create(struct px_order *order)
 		order->a |= posix_trace_trygetnext_event(stream, &info, NULL, 0, &length,
 							 &unavailable);
 		order->b += !unavailable && info.posix_pid == child;
-		/* It recorded before the stream was started, or the tracing of it is not decided. */
+		/* The child recorded before the stream was started, or it is not decided whether it is traced. */
 		order->a |= !unavailable && info.posix_pid == racing_child;
 	} while (!order->a && !unavailable);
 }
 
 /*
- * FORK-3 FORK-8: a child that is made meanwhile may be traced or not; no process is damaged, and the next child is
+ * FORK-3 FORK-8: a child that is made meanwhile may be traced or not.  No process is damaged, and the next child is
  * traced
  */
 START_TEST(fork_in_another_thread_while_create_runs_harms_nothing)
@@ -657,7 +662,7 @@ START_TEST(fork_in_another_thread_while_create_runs_harms_nothing)
 }
 END_TEST
 
-/* A child like a daemon's, that closes what it finds; the status of its end. */
+/* A child that closes all its descriptors, as a daemon does.  Return its exit status. */
 static void trick_fork_daemon(struct px_order *order)
 {
 	pid_t child = fork();
@@ -736,7 +741,7 @@ START_TEST(vfork_child_records_first_and_leaves_the_process_its_name)
 }
 END_TEST
 
-/* A child whose first event finds no descriptor; later there are some. */
+/* A child has no free descriptor at its first event, and gets one later. */
 static void trick_fork_poor(struct px_order *order)
 {
 	struct rlimit before, none;
@@ -771,7 +776,7 @@ static int64_t await_number(trace_id_t stream, struct px_test_event *event)
 	return number;
 }
 
-/* FORK-8 CREATE-1: others find it, and name it, when it has come to descriptors */
+/* FORK-8 CREATE-1: other processes find the child and name it when it has free descriptors */
 START_TEST(fork_child_without_descriptors_is_traced_by_others_later)
 {
 	trace_id_t inherited = px_test_start_for(target.pid, true), stream;
@@ -795,7 +800,7 @@ static void trick_chroot(struct px_order *order)
 	order->a = chroot(order->text) != 0 || chdir("/") != 0 ? errno : 0;
 }
 
-/* FORK-1: neither names nor /proc are needed for a child made by fork */
+/* FORK-1: a child made by fork needs neither the name table nor /proc */
 START_TEST(fork_where_the_directory_is_out_of_reach_child_is_traced)
 {
 	char empty[] = "/tmp/posixtrace-empty.XXXXXX", hidden[512];
@@ -835,7 +840,7 @@ static void record_on_small_stack(int signal)
 	px_test_trace(handler_type, 1);
 }
 
-/* As programs are compiled with (SIGSTKSZ); what lies below it must not be touched. */
+/* A stack of SIGSTKSZ bytes, as programs use it; no code may access the memory below it. */
 static void raise_on_small_stack(void)
 {
 	struct sigaction action = {.sa_handler = record_on_small_stack, .sa_flags = SA_ONSTACK};
@@ -852,7 +857,7 @@ static void raise_on_small_stack(void)
 	raise(SIGUSR1);
 }
 
-/* FORK-8 EVENT-7: a stranger to the stream, whose child looks at it first in a handler */
+/* FORK-8 EVENT-7: the process is not traced in the stream; its child reads the registry first in a handler */
 START_TEST(fork_child_records_first_on_a_small_stack)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -875,7 +880,7 @@ START_TEST(fork_child_records_first_on_a_small_stack)
 }
 END_TEST
 
-/* From now on a system call of this thread is its end, but for exit. */
+/* From now on, each system call of this thread kills the process, except exit. */
 static bool forbid_system_calls(void)
 {
 	struct sock_filter code[] = {
@@ -890,7 +895,7 @@ static bool forbid_system_calls(void)
 	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/* A child that may make no system call any more, once it has recorded an event. */
+/* A child that may make no system call after it has recorded an event. */
 static void trick_fork_strict(struct px_order *order)
 {
 	pid_t child = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that are killed while they record into an inherited stream.  What they held is freed by the writers that
- * come after them: no reader runs.
+ * Processes that are killed while they record into an inherited stream.  Later writers free the slots that the dead
+ * processes held; no reader runs.
  */
 #include "support/common.h"
 
@@ -26,7 +26,7 @@ static trace_id_t stream;
 static size_t bytes;
 static cpu_set_t all_cpus;
 
-/* Written by children, which are killed at any moment. */
+/* Children write the events, and are killed at any moment. */
 static struct board {
 	uint32_t nr_recorded;
 } *board;
@@ -85,7 +85,10 @@ static void record(uint32_t number)
 	posix_trace_event(type, data, bytes);
 }
 
-/* The next event of this process, or -1 at STOP.  A reader waits for writers that may live, so no event is not the end. */
+/*
+ * Return the next event of this process, or -1 at STOP.  A reader waits for writers that may live, so "no event" does
+ * not mean the end.
+ */
 static int64_t take_number(void)
 {
 	unsigned char data[LONG_BYTES];
@@ -114,7 +117,7 @@ static void kill_child(pid_t child, bool is_reaped)
 	ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | (is_reaped ? 0 : WNOWAIT)), 0);
 }
 
-/* A child records until it is killed, after some more events of any child. */
+/* A child records until it is killed, after some further events of any child. */
 static void kill_one(unsigned int nr, uint64_t *seed)
 {
 	uint32_t before = __atomic_load_n(&board->nr_recorded, __ATOMIC_ACQUIRE);
@@ -134,7 +137,7 @@ static void kill_one(unsigned int nr, uint64_t *seed)
 	kill_child(child, nr % 2);
 }
 
-/* This process records so many events.  All of them are there, and nothing of it comes after them. */
+/* This process records this many events.  The stream has all of them, and no later one of this process. */
 static void expect_newest(uint32_t n)
 {
 	for (uint32_t i = 1; i <= n; i++)
@@ -145,7 +148,7 @@ static void expect_newest(uint32_t n)
 	ck_assert_int_eq(take_number(), -1);
 }
 
-/* EVENT-17 EXIT-6 LOOP-2: each of the ten newest events is there, whatever died before. */
+/* EVENT-17 EXIT-6 LOOP-2: the stream has each of the ten newest events, whichever processes died before. */
 START_TEST(newest_events_after_many_kills_are_there)
 {
 	static const struct {
@@ -161,14 +164,14 @@ START_TEST(newest_events_after_many_kills_are_there)
 
 	make(POSIX_TRACE_LOOP, kinds[_i].size, kinds[_i].nr_rings);
 	bytes = kinds[_i].bytes;
-	/* make check-stress: more than 10,000 kills in all four kinds */
+	/* make check-stress: more than 10,000 kills of all four kinds */
 	for (unsigned int i = 0; i < kinds[_i].nr_kills * (px_test_is_whole() ? 17 : 1); i++)
 		kill_one(i, &seed);
 	expect_newest(kinds[_i].nr_newest);
 }
 END_TEST
 
-/* Forced: a claim of the dead is in the way, and another writer is faster. */
+/* Forced: a claim of a dead process is in the way, and another writer is faster. */
 
 static unsigned int nr_asked;
 static bool has_helper;
@@ -180,7 +183,7 @@ static void *record_many(void *unused)
 	return unused;
 }
 
-/* Between the question and the exchange, another thread frees the slot, and records over it several times. */
+/* Between the check and the exchange, another thread frees the slot, and records over it several times. */
 static void overtake(const char *name)
 {
 	pthread_t thread;
@@ -201,7 +204,7 @@ static void die_there(const char *name)
 		raise(SIGKILL);
 }
 
-/* EVENT-17 EXIT-6 R6: a writer frees the claim that it has seen, and no later one in the same slot. */
+/* EVENT-17 EXIT-6 R6: a writer frees the claim that it has read, and no later claim in the same slot. */
 START_TEST(claim_of_the_dead_freed_twice_harms_no_later_event)
 {
 	int64_t number, last = -1;
@@ -226,9 +229,11 @@ START_TEST(claim_of_the_dead_freed_twice_harms_no_later_event)
 		record(i);
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
 	ck_assert(has_helper);
-	ck_assert_uint_eq(nr_asked, 2); /* by each of the two writers */
+	ck_assert_uint_eq(nr_asked, 2); /* number of events by each of the two writers */
 	ok(posix_trace_stop(stream));
-	/* The newest events of the helper are there without a gap.  One of the first writer is after them. */
+	/*
+	 * The stream has the newest events of the helper without a gap, and one event of the first writer after them.
+	 */
 	while ((number = take_number()) >= 1000) {
 		ck_assert(last < 0 || number == last + 1);
 		last = number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of other processes: the controller is one, the target another, and perhaps there are more. */
+/* Streams of other processes: controller and target are two processes, and there may be more. */
 #include "base/modules_remote.h"
 #include "registry/registry.h"
 #include "registry/shared_names.h"
@@ -42,7 +42,7 @@ static void expect_nothing(trace_id_t stream)
 	ck_assert_int_eq(px_test_next_number(stream, &event), -1);
 }
 
-/* Targets that exist, and targets that do not. */
+/* Targets that exist, and targets that do not exist. */
 
 /* CREATE-1 CREATE-7 INFO-3 INFO-9 EVOPEN-6: the target sleeps in the kernel, or is stopped */
 START_TEST(create_for_another_process_traces_it)
@@ -79,7 +79,7 @@ START_TEST(create_for_another_process_traces_it)
 }
 END_TEST
 
-/* Those that this process has made: other suites run at the same time. */
+/* Only the files of this process: other suites run at the same time. */
 static int count_memory_segments(void)
 {
 	FILE *file = fopen("/proc/sysvipc/shm", "r");
@@ -112,7 +112,7 @@ static void trick_tell_thread(struct px_order *order)
 	}
 }
 
-/* A pid that is no process: which depends on the case. */
+/* A pid that belongs to no process; the case chooses it. */
 static pid_t find_no_process(int what)
 {
 	struct px_helper gone = px_helper_make(PX_BY_FORK);
@@ -127,7 +127,7 @@ static pid_t find_no_process(int what)
 		return gone.pid;
 	case 2: /* a thread */
 		return (pid_t)px_helper_do(&target, "tell-thread", 0, 0, NULL).b;
-	case 3: /* a thread of our own */
+	case 3: /* a thread of this process */
 	{
 		static pthread_t thread;
 
@@ -141,7 +141,7 @@ static pid_t find_no_process(int what)
 	}
 }
 
-/* The first thread ends, and another one does what the test orders. */
+/* The first thread ends, and another one does what the test tells it. */
 static void *obey_in_thread(void *order)
 {
 	char path[64], text[512] = "";
@@ -169,7 +169,7 @@ static void trick_end_first_thread(struct px_order *order)
 	pthread_exit(NULL);
 }
 
-/* CREATE-1: nor does a controller need its own */
+/* CREATE-1: a controller does not need its first thread either */
 START_TEST(create_by_a_process_without_its_first_thread_traces_another)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -195,7 +195,7 @@ static void trick_join_groups(struct px_order *order)
 	order->a = setgroups(PX_ARRAY_SIZE(groups), groups) != 0 ? errno : 0;
 }
 
-/* CREATE-14: what /proc says of it is long then */
+/* CREATE-14: then /proc returns a long text about it */
 START_TEST(create_for_a_process_in_many_groups_traces_it)
 {
 	struct px_order joined = px_helper_do(&target, "join-groups", 0, 0, NULL);
@@ -241,7 +241,7 @@ static void *record_after_a_byte(void *unused)
 	_exit(read(to_lone[0], &arg, 1) < 0);
 }
 
-/* A process whose first thread has ended: it looks like a zombie, but for its other one. */
+/* A process whose first thread has ended: it looks like a zombie, except for its other thread. */
 static pid_t make_process_without_first_thread(trace_event_id_t *own)
 {
 	pthread_t thread;
@@ -259,7 +259,7 @@ static pid_t make_process_without_first_thread(trace_event_id_t *own)
 	return pid;
 }
 
-/* CREATE-1 CREATE-14: and it has the names that it opened */
+/* CREATE-1 CREATE-14: and the stream has the names that the target opened */
 START_TEST(create_for_a_process_without_its_first_thread_traces_it)
 {
 	struct px_test_event event;
@@ -294,11 +294,13 @@ static void kill_doomed(void)
 	doomed = 0;
 }
 
-/* CREATE-14 EXIT-3: found out, or too late; then it is the stream of a process that has ended */
+/*
+ * CREATE-14 EXIT-3: the library notices it, or notices it too late: then the stream belongs to a process that has ended
+ */
 START_TEST(create_for_a_process_that_ends_meanwhile_fails_or_gives_an_empty_stream)
 {
 	static const char *const points[] = {"registry.slot.read", "registry.notified"};
-	/* It has no names yet, so slots are read to find them. */
+	/* The target has no names yet, so the library reads slots to find them. */
 	struct px_helper fresh = px_helper_make(PX_BY_FORK_EXEC);
 	pid_t subject = _i == 0 ? fresh.pid : target.pid;
 	struct px_test_event event;
@@ -363,10 +365,10 @@ static void end_the_asked_thread(void)
 	do {
 		usleep(1000);
 		ck_assert_int_eq(stat(path, &status), 0);
-	} while (status.st_nlink > 2 + 2); /* it has two links of its own, and one a thread */
+	} while (status.st_nlink > 2 + 2); /* two links of the process, and one of each thread */
 }
 
-/* CREATE-1 CREATE-14: the thread that is asked for the mappings ends while they are read */
+/* CREATE-1 CREATE-14: the thread whose mappings are read ends meanwhile */
 START_TEST(create_for_a_process_that_loses_the_thread_that_is_asked_asks_another)
 {
 	trace_id_t stream;
@@ -381,7 +383,7 @@ START_TEST(create_for_a_process_that_loses_the_thread_that_is_asked_asks_another
 }
 END_TEST
 
-/* A child with threads, that has just been killed: for a moment it is there, and has no memory any more. */
+/* A child with threads that was just killed: for a moment it still exists, but has no memory any more. */
 static pid_t kill_child_with_threads(int nr)
 {
 	pid_t child = fork();
@@ -399,7 +401,7 @@ static pid_t kill_child_with_threads(int nr)
 	return child;
 }
 
-/* CREATE-14: it is no matter of rights */
+/* CREATE-14: rights do not matter here */
 START_TEST(create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream)
 {
 	for (int i = 0; i < 200; i++) {
@@ -419,9 +421,12 @@ START_TEST(create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream)
 }
 END_TEST
 
-/* Users that may trace a process. */
+/* Which users may trace a process. */
 
-/* Become user order->a, with a directory of its own; then the program anew, as the constructor had another one. */
+/*
+ * Become user order->a, with its own directory.  Then execute the program again, because the constructor used another
+ * directory.
+ */
 static void trick_become_stranger(struct px_order *order)
 {
 	uid_t user = (uid_t)order->a;
@@ -449,7 +454,7 @@ static void copy_program(const char *path)
 	ck_assert_int_eq(chmod(path, 0755), 0);
 }
 
-/* Another user's process, with this directory of segments and this program. */
+/* A process of another user, with this directory of segments and this program. */
 static struct px_helper make_stranger(const char *directory, const char *path)
 {
 	struct px_helper stranger = px_helper_make(PX_BY_FORK_EXEC);
@@ -468,10 +473,10 @@ static void remove_directory(const char *directory)
 
 	snprintf(path, sizeof(path), "rm -f %s/registry %s/names.*", directory, directory);
 	ck_assert_int_eq(system(path), 0);
-	ck_assert_int_eq(rmdir(directory), 0); /* no stream was left there */
+	ck_assert_int_eq(rmdir(directory), 0); /* the call left no stream */
 }
 
-/* CREATE-13 CREATE-18: the program is in a directory that only root can enter, as the whole build may be */
+/* CREATE-13 CREATE-18: only root can enter the directory of the program, as may be true for the whole build */
 START_TEST(create_without_the_right_to_trace_is_eperm)
 {
 	char directory[] = "/dev/shm/posixtrace-stranger.XXXXXX";
@@ -495,7 +500,7 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 	shared_errors[0] = px_helper_create(&controller, 0, peer.pid, false);
 	ok((int)px_helper_do(&peer, "set-dumpable", 0, 0, NULL).a);
 	shared_errors[1] = px_helper_create(&controller, 1, peer.pid, false);
-	/* To trace oneself is always allowed. */
+	/* A process may always trace itself. */
 	ok((int)px_helper_do(&controller, "set-dumpable", 0, 0, NULL).a);
 	ok(px_helper_create(&controller, 2, 0, false));
 	ok(px_helper_create(&controller, 3, controller.pid, true));
@@ -511,7 +516,7 @@ START_TEST(create_without_the_right_to_trace_is_eperm)
 }
 END_TEST
 
-/* CREATE-13: where pids, or starts, mean something else */
+/* CREATE-13: in a name space where pids or start times have another meaning */
 START_TEST(create_in_another_name_space_is_eperm)
 {
 	static const int spaces[] = {CLONE_NEWPID, CLONE_NEWTIME};
@@ -520,12 +525,12 @@ START_TEST(create_in_another_name_space_is_eperm)
 	trace_id_t stream;
 	FILE *file;
 
-	if (answer.a == EPERM || answer.a == EINVAL) { /* not root, or no such thing */
+	if (answer.a == EPERM || answer.a == EINVAL) { /* not root, or the kernel does not have it */
 		px_test_skip("no right to make a name space, or no such name space");
 		return;
 	}
 	ok((int)answer.a);
-	/* It reports its pid in its own name space.  In ours, it is the only child of the target. */
+	/* It reports its pid in its own name space.  In the test's name space, it is the only child of the target. */
 	px_helper_make_by(&target, PX_BY_FORK_EXEC);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)target.pid, (int)target.pid);
 	file = fopen(path, "r");
@@ -537,9 +542,11 @@ START_TEST(create_in_another_name_space_is_eperm)
 }
 END_TEST
 
-/* Programs that come and go. */
+/* Programs that begin and end. */
 
-/* CREATE-16 EXEC-1 EXEC-8: no library, so no user events; what comes by exec is the target still */
+/*
+ * CREATE-16 EXEC-1 EXEC-8: without the library there are no user events; after an exec, the process is still the target
+ */
 START_TEST(create_for_a_program_without_the_library_waits_for_one_with_it)
 {
 	struct px_helper shell = px_helper_make(PX_BY_SHELL_LATER);
@@ -556,14 +563,14 @@ START_TEST(create_for_a_program_without_the_library_waits_for_one_with_it)
 	px_test_expect_number(stream, 1, shell.pid);
 	px_helper_begin(&shell, "exec", 0, 0, NULL);
 	ck_assert_str_eq(px_helper_end(&shell).name, "hello");
-	px_helper_trace(&shell, early, 2); /* EXEC-2: not opened by this program */
+	px_helper_trace(&shell, early, 2); /* EXEC-2: this program has not opened it */
 	ck_assert_uint_eq(px_helper_open(&shell, "early"), early);
 	px_helper_trace(&shell, early, 3);
 	px_test_expect_number(stream, 3, shell.pid);
 }
 END_TEST
 
-/* CREATE-1: a target that opens its first name when it is traced already */
+/* CREATE-1: a target opens its first name when it is already traced */
 START_TEST(create_for_a_target_without_names_shares_those_that_come)
 {
 	struct px_helper fresh = px_helper_make(PX_BY_SPAWN);
@@ -584,7 +591,7 @@ START_TEST(create_for_a_target_without_names_shares_those_that_come)
 }
 END_TEST
 
-/* EXIT-3: what it recorded stays; the next process with that pid is another */
+/* EXIT-3: its events stay; the next process with that pid is another one */
 START_TEST(end_of_the_target_leaves_its_events_and_names)
 {
 	trace_id_t stream = px_test_start_for(target.pid, false);
@@ -612,7 +619,7 @@ END_TEST
 
 /* Names. */
 
-/* EVOPEN-2 TRIDOPEN-1 TRIDOPEN-2 TRIDOPEN-3 MAP-1 MAP-3: with any process first, and with any stream */
+/* EVOPEN-2 TRIDOPEN-1 TRIDOPEN-2 TRIDOPEN-3 MAP-1 MAP-3: with any process first, and with any stream first */
 START_TEST(open_by_controller_and_target_gives_one_id)
 {
 	trace_id_t first = px_test_start_for(target.pid, false);
@@ -631,7 +638,7 @@ START_TEST(open_by_controller_and_target_gives_one_id)
 }
 END_TEST
 
-/* EVOPEN-2 TRIDOPEN-2: both at the same instant; the controller has to wait, or gives the other up */
+/* EVOPEN-2 TRIDOPEN-2: both at the same moment; the controller waits, or gives up the other process */
 START_TEST(open_by_controller_while_the_target_opens_gives_one_id)
 {
 	static const char *const points[] = {"names.open.free", "names.open.writing",
@@ -660,7 +667,7 @@ START_TEST(open_by_controller_while_the_target_opens_gives_one_id)
 }
 END_TEST
 
-/* How often the name is in the list of the stream. */
+/* Return how often the name is in the list of the stream. */
 static int count_in_list(trace_id_t stream, const char *wanted)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -675,7 +682,7 @@ static int count_in_list(trace_id_t stream, const char *wanted)
 	return count;
 }
 
-/* CREATE-7 EVOPEN-11 TYPELIST-3: opened while the stream is made; the target makes no further step */
+/* CREATE-7 EVOPEN-11 TYPELIST-3: the type is opened while the stream is created, and the target then makes no call */
 START_TEST(open_while_the_stream_is_made_is_listed)
 {
 	static const char *const points[] = {"names.open.stored", "types.note.listed"};
@@ -694,7 +701,9 @@ START_TEST(open_while_the_stream_is_made_is_listed)
 }
 END_TEST
 
-/* EVOPEN-11 TRIDOPEN-1 TYPELIST-3 TYPELIST-1: in every stream of the target, also another controller's, at once */
+/*
+ * EVOPEN-11 TRIDOPEN-1 TYPELIST-3 TYPELIST-1: in every stream of the target at once, also in that of another controller
+ */
 START_TEST(open_in_one_stream_is_listed_in_all_of_the_target)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -725,7 +734,9 @@ START_TEST(open_in_one_stream_is_listed_in_all_of_the_target)
 }
 END_TEST
 
-/* EVENT-13 MAP-1: ids of the family that the target has not opened; one that a controller has opened for it */
+/*
+ * EVENT-13 MAP-1: ids of the shared table that the target has not opened, and an id that a controller has opened for it
+ */
 START_TEST(event_ids_of_others_are_ignored_until_opened_for_the_target)
 {
 	trace_id_t stream = px_test_start_for(target.pid, false);
@@ -743,7 +754,7 @@ START_TEST(event_ids_of_others_are_ignored_until_opened_for_the_target)
 }
 END_TEST
 
-/* TRIDOPEN-4 TRIDOPEN-6 LIM-3: the target's limit counts, whichever process opens the type */
+/* TRIDOPEN-4 TRIDOPEN-6 LIM-3: the limit of the target counts, whichever process opens the type */
 START_TEST(open_by_controllers_counts_for_the_target)
 {
 	trace_id_t streams[] = {px_test_start_for(target.pid, false),
@@ -751,7 +762,7 @@ START_TEST(open_by_controllers_counts_for_the_target)
 	char name[TRACE_EVENT_NAME_MAX + 2];
 	trace_event_id_t id, last = 0;
 
-	for (int i = 0; i < TRACE_USER_EVENT_MAX - 3; i++) { /* the setup has opened one */
+	for (int i = 0; i < TRACE_USER_EVENT_MAX - 3; i++) { /* the setup has opened one type */
 		snprintf(name, sizeof(name), "controller %d", i);
 		ok(posix_trace_trid_eventid_open(streams[i % 2], name, &id));
 		ck_assert_uint_ne(id, POSIX_TRACE_UNNAMED_USEREVENT);
@@ -769,7 +780,7 @@ START_TEST(open_by_controllers_counts_for_the_target)
 }
 END_TEST
 
-/* TRIDOPEN-7 FILT-1: a filter for what the target opens later, and it holds there */
+/* TRIDOPEN-7 FILT-1: a filter names a type that the target opens later, and then applies */
 START_TEST(filter_set_by_the_controller_holds_in_the_target)
 {
 	trace_id_t stream = px_test_create_for(target.pid, false);
@@ -828,7 +839,7 @@ START_TEST(controllers_of_one_target_do_not_meet)
 }
 END_TEST
 
-/* CREATE-1 MODEL-7: itself, its parent, its child, its sibling; and all of them trace each other */
+/* CREATE-1 MODEL-7: a process traces itself, its parent, its child, its sibling; and all of them trace each other */
 START_TEST(controllers_trace_each_other)
 {
 	struct px_helper shared_names[4] = {target, px_helper_make_by(&target, PX_BY_FORK),
@@ -858,7 +869,7 @@ START_TEST(controllers_trace_each_other)
 }
 END_TEST
 
-/* CREATE-9 CREATE-18 MULTI-4: for any controllers and targets */
+/* CREATE-9 CREATE-18 MULTI-4: for all controllers and targets */
 START_TEST(controllers_share_the_limit_of_streams)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -885,7 +896,7 @@ static void trick_accepts(struct px_order *order)
 	order->a = px_test_accepting((trace_id_t)order->b) != NULL;
 }
 
-/* KIND-1 CREATE-15: in the target too */
+/* KIND-1 CREATE-15: also in the target */
 START_TEST(identifier_is_valid_in_its_controller_only)
 {
 	trace_id_t stream = px_test_start_for(target.pid, true);
@@ -902,7 +913,7 @@ END_TEST
 
 /* Controllers that go. */
 
-/* EXIT-1 EXIT-5 EXIT-7 EXEC-4 EXEC-5 MODEL-6: the target runs on, and the next create takes the slot */
+/* EXIT-1 EXIT-5 EXIT-7 EXEC-4 EXEC-5 MODEL-6: the target goes on, and the next creation takes the slot */
 START_TEST(end_of_the_controller_leaves_the_target_in_peace)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -936,7 +947,10 @@ START_TEST(end_of_the_controller_leaves_the_target_in_peace)
 }
 END_TEST
 
-/* EXIT-5 EXIT-7 CREATE-18: killed while it makes the stream, before and after it can be found */
+/*
+ * EXIT-5 EXIT-7 CREATE-18: the controller is killed while it creates the stream, before and after other processes can
+ * find the stream
+ */
 START_TEST(end_of_the_controller_inside_create_leaves_nothing_behind)
 {
 	static const char *const points[] = {"registry.slot.read", "registry.notified", "shared_names.place.taken",
@@ -981,7 +995,7 @@ static const struct px_named_trick tricks[] = {
 	{"join-groups", trick_join_groups},   {NULL, NULL},
 };
 
-/* Whether some process has a lock on the registry, as another one sees it. */
+/* Return true if some other process has a lock on the registry. */
 static bool registry_is_locked(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -1001,7 +1015,7 @@ static bool registry_is_locked(void)
 	return WEXITSTATUS(status) == 1;
 }
 
-/* The target has the registry mapped; and closing a file gives up all locks that the process has on it. */
+/* The target has mapped the registry.  If a process closes the file, it loses all its locks on the file. */
 START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 {
 	trace_id_t stream;
@@ -1054,7 +1068,7 @@ static unsigned int count_maps_files(void)
 	return nr;
 }
 
-/* A child by fork has the program of its parent. */
+/* A child made by fork has the program of its parent. */
 START_TEST(modules_of_a_process_that_has_ended_are_known_as_long_as_its_stream_exists)
 {
 	unsigned int nr_before;

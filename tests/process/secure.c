@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Controllers of another user than their target's: the library accepts root and refuses all others.  Also tested: files
- * that the target's user has put where the library looks, programs with rights of their own, and limits.
+ * Controllers of another user than their target: the library accepts root and refuses all others.  Also tested: files
+ * that the user of the target has put where the library looks, programs with set-user-ID, set-group-ID or capabilities,
+ * and limits.
  */
 #include "support/common.h"
 
@@ -37,7 +38,7 @@
 static struct px_other_user target;
 static struct px_test_event event;
 
-/* As a test may have left it that failed. */
+/* Remove what a failed test may have left. */
 static void setup(void)
 {
 	px_other_user_remove_directory(OTHER_UID);
@@ -88,7 +89,7 @@ static void expect_number(trace_id_t trid, trace_event_id_t type, uint32_t numbe
 	ck_assert_uint_eq(px_test_number(&event), number);
 }
 
-/* Neither files nor memory of streams, nor an active slot. */
+/* Expect no files, no memory of streams, and no active slot. */
 static void expect_nothing_left(void)
 {
 	struct px_registry registry;
@@ -106,9 +107,9 @@ static void expect_nothing_left(void)
 		close(fd);
 }
 
-/* Streams of another user. */
+/* Streams of targets of another user. */
 
-/* CREATE-13 CREATE-5: all that a controller can do with a process of its own. */
+/* CREATE-13 CREATE-5: root can do all that a controller can do with its own process. */
 START_TEST(create_by_root_traces_process_of_another_user)
 {
 	struct posix_trace_status_info status;
@@ -147,7 +148,7 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	px_test_expect(trid, 0, &event);
 	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 2);
 	ok(posix_trace_shutdown(trid));
-	tell(FOREIGN_RECORD, NULL, 7, 1); /* it finds out, and gives it up */
+	tell(FOREIGN_RECORD, NULL, 7, 1); /* it notices this, and gives the stream up */
 	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 1);
 	ck_assert_int_eq(px_other_user_stop(&target), 0);
 	expect_nothing_left();
@@ -215,7 +216,7 @@ START_TEST(create_by_root_not_inherited_leaves_children_alone)
 }
 END_TEST
 
-/* There is one table of names, whichever stream came first. */
+/* There is one name table, whichever stream came first. */
 START_TEST(create_by_root_twice_both_streams_know_the_same_types)
 {
 	trace_event_id_t type, again;
@@ -244,7 +245,7 @@ static void *tell_later(void *unused)
 	return unused;
 }
 
-/* GETNEXT-2: the target's writer wakes root's reader. */
+/* GETNEXT-2: the writer in the target wakes the reader of root. */
 START_TEST(getnext_of_root_is_woken_by_process_of_another_user)
 {
 	trace_event_id_t type = (trace_event_id_t)tell(FOREIGN_OPEN, "wakes", 0, 0);
@@ -288,7 +289,7 @@ static pid_t start_controller(bool executes)
 	return child;
 }
 
-/* CREATE-18 EXIT-1: the slot and the memory of a controller that was killed go with the next create. */
+/* CREATE-18 EXIT-1: the next creation frees the slot and the memory of a killed controller. */
 START_TEST(create_by_root_frees_what_a_killed_controller_left)
 {
 	pid_t controller = start_controller(false);
@@ -315,7 +316,7 @@ static void die(void)
 	raise(SIGKILL);
 }
 
-/* EXIT-1 EXIT-5: where its log is not begun yet, or complete, there is nothing to keep the memory for. */
+/* EXIT-1 EXIT-5: if the log of the killed controller is not begun yet, or complete, the memory has no further use. */
 START_TEST(create_by_root_frees_what_a_controller_killed_outside_its_log_left)
 {
 	static const char *const points[] = {"stream.create.met", "checkpoint.create.described",
@@ -359,7 +360,7 @@ static bool is_asleep_program(pid_t pid)
 	return strcmp(name, "sleep\n") == 0;
 }
 
-/* EXEC-4: also of one that has become another program. */
+/* EXEC-4: also if the controller has become another program. */
 START_TEST(create_by_root_frees_what_a_controller_left_by_exec)
 {
 	pid_t controller = start_controller(true);
@@ -377,7 +378,7 @@ START_TEST(create_by_root_frees_what_a_controller_left_by_exec)
 }
 END_TEST
 
-/* A controller leaves in order, while its target is stopped. */
+/* A controller ends its stream, while its target is stopped. */
 START_TEST(shutdown_by_root_of_stream_of_stopped_target_removes_the_memory)
 {
 	trace_id_t trid;
@@ -457,7 +458,7 @@ static int create_as_other_user_with_capabilities(void *pid)
 static int (*const weak_controllers[])(void *) = {create_with_ptrace_alone, create_without_ptrace,
 						  create_as_other_user_with_capabilities};
 
-/* CREATE-13: root without the right to trace, or to look into the directory; a user with rights. */
+/* CREATE-13: root without the right to trace, or without access to the directory; a user with these rights. */
 START_TEST(create_with_some_of_roots_rights_is_eperm)
 {
 	ck_assert_int_eq(px_test_in_child(weak_controllers[_i], &target.pid), EPERM);
@@ -474,7 +475,7 @@ static int create_as_its_effective_user(void *pid)
 	return create_for(*(pid_t *)pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }
 
-/* CREATE-13: a process with a user that is only its effective one is not that user's to trace. */
+/* CREATE-13: a user may not trace a process that has this user only as its effective user. */
 START_TEST(create_for_process_with_other_real_user_is_eperm)
 {
 	px_other_user_start_program(&target, "/proc/self/exe", THIRD_UID, OTHER_UID);
@@ -497,7 +498,7 @@ static int create_across_ipc_name_spaces(void *unused)
 	return create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }
 
-/* CREATE-13: where numbers of memory mean something else, neither names nor events could be shared. */
+/* CREATE-13: if the ids of shared memory have another meaning, neither names nor events could be shared. */
 START_TEST(create_for_process_in_another_ipc_name_space_is_eperm)
 {
 	int result = px_test_in_child(create_across_ipc_name_spaces, NULL);
@@ -510,11 +511,14 @@ START_TEST(create_for_process_in_another_ipc_name_space_is_eperm)
 }
 END_TEST
 
-/* Programs with rights of their own. */
+/* Programs with set-user-ID, set-group-ID or capabilities. */
 
 static char copy_path[64];
 
-/* A copy of this program with these bits, where they count.  False: nowhere, so the test is skipped. */
+/*
+ * Make a copy of this program with these mode bits, in a file system where they work.  Return false if there is none;
+ * then the test is skipped.
+ */
 static bool copy_program(const char *test, mode_t mode, uid_t uid, gid_t gid)
 {
 	static const char *const places[] = {"/tmp", ".", "/var/tmp"};
@@ -562,10 +566,10 @@ static int run_secure_with_directory(void *unused)
 	}
 	if (waitpid(child, &status, 0) != child || status != 0)
 		return 2;
-	return rmdir(directory) == 0 ? 0 : 3; /* nothing was put into it */
+	return rmdir(directory) == 0 ? 0 : 3; /* the library put nothing into it */
 }
 
-/* GEN-9: the user who starts a program with rights does not choose where it writes. */
+/* GEN-9: the user who starts a set-user-ID program does not choose where the program writes. */
 START_TEST(secure_program_ignores_txtrace_dir)
 {
 	if (!copy_program(__func__, 04755, OTHER_UID, OTHER_UID))
@@ -575,7 +579,7 @@ START_TEST(secure_program_ignores_txtrace_dir)
 }
 END_TEST
 
-/* CREATE-13: it would take no stream of root's. */
+/* CREATE-13: it would not attach a stream of root. */
 START_TEST(create_for_secure_program_of_another_user_is_eperm)
 {
 	trace_id_t trid;
@@ -590,7 +594,7 @@ START_TEST(create_for_secure_program_of_another_user_is_eperm)
 }
 END_TEST
 
-/* FORK-1: an inherited stream, and a child with the rights of a group: the same user, but AT_SECURE. */
+/* FORK-1: an inherited stream, and a child with the rights of another group: the same user, but AT_SECURE. */
 START_TEST(secure_program_takes_no_stream_of_root)
 {
 	trace_id_t trid;
@@ -611,7 +615,7 @@ START_TEST(secure_program_takes_no_stream_of_root)
 }
 END_TEST
 
-/* Whether a mapping of this process has this in its path. */
+/* Return true if the path of a mapping of this process contains this text. */
 static bool maps(const char *path)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -625,7 +629,10 @@ static bool maps(const char *path)
 	return found;
 }
 
-/* A program that may have rights: it records, and its status says whether it has mapped something of its invoker. */
+/*
+ * A program that may have extra rights: it records, and its exit status shows whether it has mapped memory of the user
+ * who started it.
+ */
 static int record_with_rights(int argc, char **argv)
 {
 	trace_event_id_t type;
@@ -650,7 +657,10 @@ static int run_copy(void)
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Traces itself and its children, and runs the program: 1 if it had the event, 2 if it had mapped something. */
+/*
+ * Trace this process and its children, and run the program.  Bits of the result: 1 if the stream had the event, 2 if
+ * the program had mapped memory of the user.
+ */
 static int trace_copy(int argc, char **argv)
 {
 	int mapped, unavailable = 0;
@@ -686,7 +696,7 @@ static int run_role(const char *role, const char *argument)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* As `setcap cap_chown=ep` does.  False: not in this file system, or in no user name space. */
+/* Like `setcap cap_chown=ep`.  Return false if the file system does not support it, or in a user name space. */
 static bool give_capability(const char *path)
 {
 	const struct vfs_cap_data data = {.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
@@ -696,7 +706,7 @@ static bool give_capability(const char *path)
 	       setxattr(path, "security.capability", &data, XATTR_CAPS_SZ_2, 0) == 0;
 }
 
-/* FORK-1 CREATE-13: the same, where the invoker has made the stream: it could not create one for that program. */
+/* FORK-1 CREATE-13: the same, if the user has created the stream: that user could not create one for this program. */
 START_TEST(secure_program_takes_no_stream_of_its_invoker)
 {
 	bool has_rights;
@@ -744,7 +754,7 @@ static int make_as_user(void *uid)
 	return px_sysv_create(4096, &own, shared) || px_sysv_give(*shared, OTHER_UID);
 }
 
-/* GEN-9: a process takes memory that is meant for it from root alone. */
+/* GEN-9: a process accepts memory that is meant for it only from root. */
 START_TEST(sysv_memory_is_taken_from_root_alone)
 {
 	uid_t makers[] = {THIRD_UID, OTHER_UID};
@@ -753,14 +763,14 @@ START_TEST(sysv_memory_is_taken_from_root_alone)
 
 	ok(px_sysv_create(8192, &mapping, &memory_number));
 	roots = memory_number;
-	expect_attach(EACCES); /* it is not given yet */
+	expect_attach(EACCES); /* the memory is not given to it yet */
 	ok(px_sysv_give(roots, OTHER_UID));
 	expect_attach(0);
 	for (size_t i = 0; i < PX_ARRAY_SIZE(makers); i++) {
 		ck_assert_int_eq(px_test_in_child(make_as_user, &makers[i]), 0);
 		memory_number = *(uint32_t *)mapping.base;
 		expect_attach(EACCES);
-		px_sysv_remove(memory_number, OTHER_UID); /* it is none of ours: without effect */
+		px_sysv_remove(memory_number, OTHER_UID); /* it is not ours: no effect */
 		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_STAT, &status), 0);
 		px_sysv_withdraw(memory_number); /* likewise */
 		ck_assert_int_eq(shmctl((int)(memory_number - 1), IPC_RMID, NULL), 0);
@@ -782,7 +792,7 @@ START_TEST(sysv_memory_is_taken_from_root_alone)
 }
 END_TEST
 
-/* FORK-1: a child maps what its parent had, and takes the parent's mapping away. */
+/* FORK-1: a child maps what its parent had mapped, and removes the mapping of the parent. */
 START_TEST(sysv_memory_can_be_mapped_again_and_retired)
 {
 	struct px_mapping again;
@@ -809,7 +819,7 @@ START_TEST(sysv_memory_can_be_mapped_again_and_retired)
 }
 END_TEST
 
-/* What may have been put where we look. */
+/* Files that a user may have put where the library looks. */
 
 static const char *in_directory(const char *name)
 {
@@ -996,7 +1006,7 @@ static const struct {
 	{"symlink to root's", plant_symlink_to_root, EACCES},
 	{"file for the directory", plant_file_as_directory, EACCES},
 	{"fifo for the directory", plant_fifo_as_directory, EACCES},
-	{"empty registry", plant_empty_registry, 0}, /* as one that is being made */
+	{"empty registry", plant_empty_registry, 0}, /* like a file that is being created */
 	{"short registry of garbage", plant_short_registry, EACCES},
 	{"long registry", plant_long_registry, EACCES},
 	{"registry of garbage", plant_registry_of_garbage, EACCES},
@@ -1009,7 +1019,7 @@ static const struct {
 	{"device for the registry", plant_registry_device, EACCES},
 };
 
-/* A process that does not have the library, so that nothing is in the directory but what is planted. */
+/* A process without the library, so that the directory has only the planted files. */
 static pid_t start_sleeper(void)
 {
 	pid_t child = fork();
@@ -1071,7 +1081,7 @@ static int create_where_a_file_system_is_mounted(void *unused)
 	return create_for(sleeper, POSIX_TRACE_CLOSE_FOR_CHILD, &trid);
 }
 
-/* GEN-9: a user may mount one on its directory that never answers. */
+/* GEN-9: a user may mount a file system that never answers on this directory. */
 START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 {
 	int result = px_test_in_child(create_where_a_file_system_is_mounted, NULL);
@@ -1085,7 +1095,7 @@ START_TEST(create_by_root_where_a_file_system_is_mounted_is_refused)
 }
 END_TEST
 
-/* What root makes there is the user's, and closed to others. */
+/* What root creates there belongs to the user, and other users have no access. */
 START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 {
 	pid_t sleeper = start_sleeper();
@@ -1109,7 +1119,7 @@ START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 }
 END_TEST
 
-/* EXEC-1: the library comes with a later program. */
+/* EXEC-1: a program that the target executes later has the library. */
 START_TEST(create_by_root_before_exec_traces_the_program)
 {
 	char program[64];
@@ -1145,7 +1155,7 @@ START_TEST(create_by_root_before_exec_traces_the_program)
 }
 END_TEST
 
-/* The lock of the target's user is waited for, and not for ever. */
+/* The controller waits for a lock of the target's user, but not for ever. */
 START_TEST(create_by_root_while_the_lock_is_held_fails_in_time)
 {
 	uint64_t begin;
@@ -1183,7 +1193,7 @@ static int create_with_descriptors(void *pid)
 	return error ? 2 : 0;
 }
 
-/* CREATE-18: each descriptor may be the one that is missing. */
+/* CREATE-18: the call fails at each of its descriptors in turn. */
 START_TEST(create_by_root_without_descriptors_leaves_nothing)
 {
 	ck_assert_int_eq(px_test_in_child(create_with_descriptors, &target.pid), 0);
@@ -1221,7 +1231,7 @@ static int create_without_segments(void *unused)
 	return posix_trace_shutdown(trid) || px_other_user_stop(&target) ? 4 : 0;
 }
 
-/* CREATE-12 CREATE-18: there may be so many segments in a system. */
+/* CREATE-12 CREATE-18: the system has a limit for the number of segments. */
 START_TEST(create_by_root_without_segments_is_enomem)
 {
 	int result = px_test_in_child(create_without_segments, NULL);
@@ -1243,7 +1253,7 @@ static int create_in_small_file_system(void *options)
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("none", "/dev/shm", "tmpfs", 0, options) != 0)
 		return SKIPPED;
-	/* A program with trace points runs on, traced or not. */
+	/* A program with trace points goes on, traced or not. */
 	px_other_user_start(&target, OTHER_UID);
 	if (tell(FOREIGN_OPEN, "small", 0, 0) <= 0 || tell(FOREIGN_RECORD, NULL, 0, 1000) != 0 ||
 	    tell(FOREIGN_FORK, NULL, 0, 0) != 0 || px_other_user_stop(&target) != 0)
@@ -1264,7 +1274,7 @@ static const struct {
 } file_systems[] = {
 	{"size=4k", ENOMEM}, /* no room for the registry */
 	{"size=1m,nr_inodes=1", ENOMEM},
-	{"size=64k", 0}, /* it has no file but the registry */
+	{"size=64k", 0}, /* it may create no file except the registry */
 };
 
 /* CREATE-12 CREATE-18 */

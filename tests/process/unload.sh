@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A plugin that records, loaded and unloaded over and over while a stream runs, in a program that knows nothing of it: by
-# threads that outlive it, with children by fork.  Nothing is lost, and no round leaves anything behind.
+# A plugin that records is loaded and unloaded again and again while a stream runs, in a program that does not know the
+# library: by threads that live longer, with children made by fork. The stream loses nothing, and no round leaves memory
+# or files.
 set -u
 
 srcdir=${srcdir:-.}

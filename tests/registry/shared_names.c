@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shared name table, and the list of types of a stream: claims that meet, processes that are killed in the middle,
- * places that run out, and forged content.
+ * The shared name table, and the list of types of a stream: concurrent claims, killed processes, tables that run out of
+ * places, and forged content.
  */
 #include "support/common.h"
 
@@ -27,7 +27,7 @@
 static struct px_shared_names *shared_names;
 static struct px_typelist *list;
 
-/* Shared with children that are killed. */
+/* Shared with children that the test kills. */
 static void *make_shared(size_t size)
 {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -57,13 +57,13 @@ static uint64_t own_word(void)
 	return word_of(getpid());
 }
 
-/* Words that no process has: the pid of a living process with another start time. */
+/* Words that belong to no process: the pid of a living process with another start time. */
 static uint64_t dead_word(uint64_t i)
 {
 	return px_procfs_word((uint32_t)getpid(), px_procfs_start((uint32_t)getpid()) + 1 + i);
 }
 
-/* A process that sleeps, until the test ends. */
+/* A process that sleeps until the test ends. */
 static pid_t fork_sleeper(void)
 {
 	pid_t child = fork();
@@ -79,7 +79,7 @@ static void add_to(struct px_shared_names_member *member, unsigned int id)
 	member->opened.bits[id / 64] |= UINT64_C(1) << id % 64;
 }
 
-/* EVOPEN-4: a process has one place, whichever thread asks */
+/* EVOPEN-4: a process has one place, whichever of its threads asks */
 START_TEST(enter_the_same_process_gives_the_same_place)
 {
 	struct px_shared_names_member *member = px_shared_names_enter(shared_names, own_word());
@@ -93,7 +93,7 @@ START_TEST(enter_the_same_process_gives_the_same_place)
 }
 END_TEST
 
-/* A process without a start, as without /proc, has no word: a free place is not its own */
+/* A process without a start time, as without /proc, has no word, so it does not mistake a free place for its own */
 START_TEST(enter_without_a_word_gives_no_place)
 {
 	ck_assert_ptr_null(px_shared_names_find(shared_names, 0));
@@ -103,7 +103,7 @@ START_TEST(enter_without_a_word_gives_no_place)
 }
 END_TEST
 
-/* FORK-7: places of the dead are used again, empty, and those of the living are not */
+/* FORK-7: the library reuses the places of dead processes, and empties them; it keeps those of living ones */
 START_TEST(enter_a_full_table_takes_places_of_the_dead)
 {
 	struct px_shared_names_member *living = px_shared_names_enter(shared_names, own_word());
@@ -152,7 +152,7 @@ START_TEST(enter_more_than_there_are_places_gives_none_until_one_ends)
 }
 END_TEST
 
-/* What happens while a claim is at its test point. */
+/* What happens while a claim waits at its test point. */
 
 static struct px_shared_names_member *second_claim;
 
@@ -164,11 +164,11 @@ static void claim_too(void)
 static void free_the_first_place_and_claim(void)
 {
 	px_store_release(&shared_names->member[0].word,
-			 UINT64_C(0)); /* as a process that frees places of dead processes */
+			 UINT64_C(0)); /* like a process that frees places of dead processes */
 	claim_too();
 }
 
-/* Two that claim a place for one process: the target, and its controller */
+/* Two processes claim a place for one process: the target, and its controller */
 START_TEST(enter_twice_at_once_gives_one_place)
 {
 	struct px_shared_names_member *first;
@@ -187,7 +187,7 @@ START_TEST(enter_twice_at_once_gives_one_place)
 }
 END_TEST
 
-/* A child that is killed at this point while it does that. */
+/* A child that is killed at this point of the operation. */
 static const char *deadly_point;
 
 static void die_there(const char *name)
@@ -226,7 +226,7 @@ START_TEST(enter_killed_in_the_middle_costs_no_place_for_good)
 }
 END_TEST
 
-/* A table that another process made up: answers, in bounded time, and nothing outside of it is touched. */
+/* A table with content from a hostile process: the functions return in bounded time, and access only the table. */
 START_TEST(enter_a_hostile_table_ends)
 {
 	uint64_t seed = test_seed();
@@ -272,7 +272,7 @@ static bool exists(uint32_t number)
 	return shmctl((int)(number - 1), IPC_STAT, &status) == 0;
 }
 
-/* MAP-2 EXEC-3: it lives as long as a process has it, and no longer */
+/* MAP-2 EXEC-3: the memory exists as long as a process uses it, and no longer */
 START_TEST(shared_names_lives_as_long_as_somebody_has_it)
 {
 	struct px_shared_names_ref ref = make_family(), again;
@@ -296,7 +296,7 @@ START_TEST(shared_names_lives_as_long_as_somebody_has_it)
 }
 END_TEST
 
-/* What is no family, or not ours, or open to others. */
+/* Memory that is no shared name table, that belongs to another user, or that others may open. */
 static int make_segment(size_t size, int mode, uint64_t magic)
 {
 	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | mode);
@@ -314,7 +314,7 @@ static int exchanged_id;
 static bool was_asked, was_exchanged;
 static uint64_t names_magic;
 
-/* Numbers come again when so many segments were made; or when root says so. */
+/* The numbers of segments repeat after many segments.  Root can choose the next number. */
 static bool is_next(int id)
 {
 	FILE *file = fopen("/proc/sys/kernel/shm_next_id", "w");
@@ -323,7 +323,7 @@ static bool is_next(int id)
 	return file && fclose(file) == 0 && is_written;
 }
 
-/* Another segment, with the same number, which is smaller and says that it is a family. */
+/* A smaller segment with the same number, whose header is that of a shared name table. */
 static void exchange(void)
 {
 	was_asked = true;
@@ -335,13 +335,13 @@ static void exchange(void)
 	memcpy(shmat(exchanged_id, NULL, 0), &names_magic, sizeof(names_magic));
 }
 
-/* Behind what was attached there would be nothing. */
+/* If it were attached, there would be no memory after its end. */
 START_TEST(shared_names_whose_number_becomes_anothers_is_refused)
 {
 	struct px_shared_names_ref ref, other;
 	int id;
 
-	/* Or another suite, which runs at the same time, may get the number. */
+	/* Otherwise another suite that runs at the same time may get the number. */
 	unshare(CLONE_NEWIPC);
 	ref = make_family();
 	id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
@@ -364,8 +364,8 @@ static int leave_segment(const size_t *size)
 }
 
 /*
- * Made by a process that is killed then, as at the first step of making a family.  used: attached before, since other
- * suites run at the same time, and sweep.
+ * A process makes it and is killed at the first step. used: this process attaches it before, because other suites run
+ * at the same time and remove unused segments.
  */
 static int left_over(size_t size, void **used)
 {
@@ -398,7 +398,7 @@ static bool is_there(int id)
 	return shmctl(id, IPC_STAT, &status) == 0;
 }
 
-/* EXIT-5: what is left is removed, and nothing that is another's, or in use. */
+/* EXIT-5: the library removes leftovers, but nothing that belongs to others or is in use. */
 START_TEST(sweep_removes_what_a_killed_process_left)
 {
 	size_t size = sizeof(struct px_shared_names);
@@ -446,7 +446,7 @@ START_TEST(shared_names_that_is_none_is_refused)
 }
 END_TEST
 
-/* CREATE-7: found in a process that uses such memory for itself; the child's is its parent's */
+/* CREATE-7: it finds the memory in a process that uses such memory itself; a child uses that of its parent */
 START_TEST(shared_names_of_a_process_is_found_among_its_other_segments)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
@@ -484,7 +484,7 @@ static void trick_use_segments(struct px_order *order)
 	}
 }
 
-/* From now on no such memory is to be had. */
+/* From now on, no such memory is available. */
 static void trick_forbid_segments(struct px_order *order)
 {
 	FILE *file;
@@ -496,7 +496,7 @@ static void trick_forbid_segments(struct px_order *order)
 	order->a = !file || fputs("0", file) < 0 || fclose(file) != 0 ? EROFS : 0;
 }
 
-/* EVOPEN-1 FORK-7: without such memory names are there all the same, for the process and its children by fork */
+/* EVOPEN-1 FORK-7: without such memory, names still work for the process and for its children by fork */
 START_TEST(shared_names_without_system_v_memory_is_private)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
@@ -513,7 +513,7 @@ START_TEST(shared_names_without_system_v_memory_is_private)
 	ck_assert_uint_gt(id, POSIX_TRACE_UNNAMED_USEREVENT);
 	ok(px_helper_create(&target, 0, 0, true));
 	ok(px_helper_start(&target, 0));
-	/* Another program has a table of its own, where the same id is another name: so it is not traced (MAP-1). */
+	/* Another program has its own table, where the same id is another name.  So it is not traced (MAP-1). */
 	child = px_helper_make_by(&target, PX_BY_SPAWN);
 	ck_assert_uint_eq(px_helper_open(&child, "another"), id);
 	px_helper_trace(&child, id, 1);
@@ -635,7 +635,7 @@ END_TEST
 static trace_event_id_t by_controller;
 static struct px_shared_names_ref moved;
 
-/* As a controller does, that opens a name for this process at once. */
+/* Like a controller that opens a name for this process at once. */
 static void move_and_open(void)
 {
 	uint32_t number;
@@ -776,7 +776,7 @@ START_TEST(open_without_segments_is_listed_by_a_later_stream)
 }
 END_TEST
 
-/* CREATE-7 EVOPEN-1: the process cannot open its file any more, and no stream, so it records nothing */
+/* CREATE-7 EVOPEN-1: the process can open neither its file nor any stream any more, so it records nothing */
 START_TEST(open_after_a_chroot_is_listed_by_a_later_stream)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
@@ -834,7 +834,7 @@ START_TEST(open_beside_a_damaged_file_is_listed_by_a_later_stream)
 }
 END_TEST
 
-/* EVOPEN-1 FORK-5: nobody knows that a child uses the file of its parent, which ends */
+/* EVOPEN-1 FORK-5: no process knows that a child uses the file of its parent, and the parent ends */
 START_TEST(open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream)
 {
 	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC), child;
@@ -899,7 +899,7 @@ START_TEST(add_keeps_the_order_and_lists_each_once)
 }
 END_TEST
 
-/* TYPELIST-3: as many as there are ids, and no more */
+/* TYPELIST-3: as many types as there are ids, and no more */
 START_TEST(add_all_types_there_can_be)
 {
 	char name[PX_NAME_MAX + 1];
@@ -927,7 +927,7 @@ static void add_another(void)
 	px_typelist_add(list, 18, "another");
 }
 
-/* EVOPEN-11: two that list the same type at once, or two types */
+/* EVOPEN-11: two processes list the same type at the same time, or two types */
 START_TEST(add_at_once_lists_each_once)
 {
 	px_test_at_point("typelist.add.taken", _i ? add_another : add_the_same);
@@ -953,7 +953,7 @@ START_TEST(add_killed_in_the_middle_is_finished_by_the_next)
 	expect_type(1, 18, "another");
 	px_typelist_add(list, 17, "same");
 	expect_type(0, 17, "same");
-	/* Killed when all but the set was done: what is in the list has its name. */
+	/* Killed when only the set was not done yet: each type in the list has its name. */
 	list->listed = (struct px_eventset){{0}};
 	ok(px_typelist_name(list, 17, name));
 	ck_assert_str_eq(name, "same");
@@ -979,7 +979,7 @@ static void *add_many(void *argument)
 	return NULL;
 }
 
-/* TYPELIST-3 TYPELIST-4: the same types from several sides */
+/* TYPELIST-3 TYPELIST-4: several processes list the same types */
 START_TEST(add_by_many_threads_lists_each_once)
 {
 	static bool seen[PX_EVENT_IDS];
@@ -1003,7 +1003,10 @@ START_TEST(add_by_many_threads_lists_each_once)
 }
 END_TEST
 
-/* A list that another process made up: ids are in range, names have an end, and a full one takes no more. */
+/*
+ * A list with content from a hostile process: the ids that are read are in range, the names end, and a full list takes
+ * no more.
+ */
 START_TEST(list_that_is_hostile_gives_nothing_out_of_range)
 {
 	uint64_t seed = test_seed();
@@ -1035,7 +1038,7 @@ static const struct px_named_trick tricks[] = {
 	{NULL, NULL},
 };
 
-/* FORK-7: before its first step a child has its parent's table alone, and not that of its parent's target */
+/* FORK-7: before its first call, a child has only its parent's table, and not that of its parent's target */
 START_TEST(shared_names_of_a_controllers_child_is_the_controllers_own)
 {
 	struct px_shared_names_ref ref[2] = {make_family(), make_family()};

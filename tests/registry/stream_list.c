@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* <trace_ext.h> on streams as they are from outside: which there are, what they hold, their threads. */
+/* <trace_ext.h> on streams, seen from outside: which streams exist, how they are set, and their threads. */
 #include "support/helper_process.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static const struct txtrace_stream *of_controller(pid_t pid, unsigned int nr)
 	return NULL;
 }
 
-/* A stream of this process with this name. */
+/* Make a stream of this process with this name. */
 static trace_id_t create_named(const char *name, int policy, int inherited, bool has_log)
 {
 	int fd = has_log ? px_test_file() : -1;
@@ -70,7 +70,7 @@ START_TEST(list_without_streams_is_empty)
 }
 END_TEST
 
-/* What it was made with, and what of that has changed since. */
+/* The attributes of its creation, and what has changed since. */
 START_TEST(list_tells_what_a_stream_is)
 {
 	static const struct {
@@ -113,7 +113,10 @@ START_TEST(list_tells_what_a_stream_is)
 }
 END_TEST
 
-/* Events count once, however many slots they take, also when they are overwritten; what found no room is dropped. */
+/*
+ * An event counts once, however many slots it takes, also if it is overwritten.  Events that found no room count as
+ * dropped.
+ */
 START_TEST(list_counts_events)
 {
 	trace_event_id_t type = px_test_open_type("counted");
@@ -140,7 +143,10 @@ START_TEST(list_counts_events)
 }
 END_TEST
 
-/* Of other processes too; more than there is room for are counted, and the room is not exceeded. */
+/*
+ * Also streams of other processes.  If there are more than fit, the call counts them, and does not write beyond the
+ * array.
+ */
 START_TEST(list_has_the_streams_of_all_and_stores_what_fits)
 {
 	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
@@ -277,7 +283,7 @@ START_TEST(list_of_a_name_without_end_ends_it)
 }
 END_TEST
 
-/* One of our own. */
+/* A stream of this process. */
 
 static int get_in_child(void *argument)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring of one CPU, alone: C1 ... C4 of cpuring.h, with a thread that is disturbed, or dies, ahead of each
- * instruction of a sequence.
+ * The ring of one CPU alone: C1 ...  C4 of cpuring.h.  A thread is disturbed, or dies, before each instruction of a
+ * sequence.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #define NR_SLOTS 16
 #define NOBODY 0x3fffffu /* no thread has this tid */
 
-#define MOST_TRIES 10000000 /* more than any scheduler disturbs in a row */
+#define MOST_TRIES 10000000 /* more disturbances in a row than a scheduler makes */
 
 static struct px_ring ring;
 static uint64_t limit; /* 0: it loops */
@@ -62,7 +62,7 @@ static struct px_slot *slot_of(uint64_t position)
 	return &ring.slots[position & ring.mask];
 }
 
-/* The sequences: for any number of slots, for the usual case of one or a few, and for an event with a counter. */
+/* The sequences: for any number of slots, for the usual case of one or a few slots, and for an event with a counter. */
 enum kind { GENERAL, USUAL, AGAIN };
 
 static enum kind kind;
@@ -87,7 +87,9 @@ static bool take_usual(uint32_t n, uint32_t tid, struct px_reservation *at)
 			px_cpuring_take_few(&ring, cpu, n, bound_of(n), tid, at);
 }
 
-/* By the sequence of this kind.  If one for the usual case does nothing, the thread counts as disturbed. */
+/*
+ * Claim with the sequence of this kind.  If a sequence for the usual case does nothing, the thread counts as disturbed.
+ */
 static enum px_outcome take_by_kind(uint32_t n, uint32_t tid, struct px_reservation *at)
 {
 	if (kind == GENERAL)
@@ -128,7 +130,7 @@ static bool must_retry(enum px_outcome taken)
 	return true;
 }
 
-/* Of so many slots each. */
+/* Records with this many slots each. */
 static void put_records(unsigned int count, uint32_t n)
 {
 	struct px_reservation at;
@@ -159,7 +161,7 @@ static uint64_t claim_of(uint64_t position, uint32_t tid)
 	return px_word(position, tid, PX_SLOT_CLAIMED);
 }
 
-/* The ring as it was. */
+/* A copy of the ring before. */
 static struct px_ring_control control_before;
 static struct px_slot slots_before[NR_SLOTS];
 
@@ -169,7 +171,7 @@ static void note_ring(void)
 	memcpy(slots_before, ring.slots, sizeof(slots_before));
 }
 
-/* Nothing was done, but that slots from head on may bear this word, or one that is void (C2). */
+/* Expect that nothing has changed, except that slots from head on may have this word, or a void one (C2). */
 static void expect_nothing_done(uint32_t n, uint32_t tid)
 {
 	uint64_t head = control_before.head;
@@ -218,7 +220,10 @@ static void expect_noted(const struct px_reservation *at, uint32_t n)
 		ck_assert_uint_eq(at->counter, earlier.counter);
 }
 
-/* Until the trap disturbs it, and not only another thread that wants this CPU; or until it is through. */
+/*
+ * Repeat until the trap disturbs the thread, and not only another thread that needs this CPU; or until the sequence
+ * ends.
+ */
 static enum px_outcome take_with_trap(size_t step, uint32_t n, struct px_reservation *at,
 				      unsigned int *hits)
 {
@@ -232,12 +237,12 @@ static enum px_outcome take_with_trap(size_t step, uint32_t n, struct px_reserva
 	return taken;
 }
 
-/* Where the thread is disturbed. */
+/* The places where the thread is disturbed. */
 static const struct {
 	uint64_t start, limit;
 	uint32_t n;
 	unsigned int records; /* ahead */
-	unsigned int steps;   /* that there are at least */
+	unsigned int steps;   /* at least this many */
 	enum kind kind;
 } scenes[] = {
 	{0, 0, 1, 0, 10, GENERAL},
@@ -300,7 +305,7 @@ START_TEST(take_disturbed_at_each_step_has_done_nothing)
 }
 END_TEST
 
-/* C2: the claims of a thread that is gone. */
+/* C2: claims of a thread that has ended. */
 START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 {
 	unsigned int nr_hit = 0;
@@ -334,7 +339,7 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 			ck_assert_int_eq(WTERMSIG(status), SIGTRAP);
 			nr_hit++;
 			expect_nothing_done(n, (uint32_t)child);
-			/* One after the other: what was claimed, and what was not yet. */
+			/* One slot after the other: slots that were claimed, and slots that were not yet. */
 			for (uint32_t m = 1; m <= n; m++) {
 				note_ring();
 				ck_assert_int_eq(take_in_the_end(1, &at), PX_TAKEN);
@@ -350,7 +355,7 @@ START_TEST(take_killed_at_each_step_leaves_what_the_next_one_takes)
 }
 END_TEST
 
-/* What another writer left at head, and what is taken there. */
+/* What another writer left at head, and what may be taken there. */
 static const struct {
 	uint32_t left, n;
 } leftovers[] = {{1, 1}, {3, 1}, {1, 3}, {3, 3}, {16, 16}, {2, 16}};
@@ -389,7 +394,7 @@ static void expect_passed(uint64_t position, uint32_t distance, uint64_t claim)
 
 #define HELD_SLOTS 5
 
-/* R1, R6, at each step; how far away the claim is. */
+/* R1, R6, at each step; the case is the distance of the claim. */
 START_TEST(take_disturbed_where_a_sleeper_holds_a_slot_passes_it)
 {
 	for (uint32_t n = (uint32_t)_i + 1; n <= HELD_SLOTS; n += 2) {
@@ -478,16 +483,16 @@ START_TEST(take_usual_where_there_is_no_room_does_nothing)
 		unsigned int records;
 		bool is_taken;
 	} rooms[] = {
-		{0, 12, 1, 11, true},	/* exactly as much as there is */
+		{0, 12, 1, 11, true},	/* exactly as many as there are */
 		{0, 12, 1, 12, false},
 		{0, 12, 5, 7, true},
 		{0, 12, 5, 8, false},
 		{0, 0, 1, 15, true},
 		{0, 0, 1, 16, false},	/* the record at tail is overwritten, */
-		{0, 0, 1, 17, true},	/* and this is a later one */
+		{0, 0, 1, 17, true},	/* and this is a later record */
 		{4, 0, 8, 4, true},
 		{0, 0, 8, 8, true},
-		{4, 0, 8, 9, false},	/* the record at tail is the last slot, */
+		{4, 0, 8, 9, false},	/* the record at tail is in the last slot, */
 		{4, 0, 8, 16, false},	/* or the first */
 		{4, 0, 8, 18, true},
 		{9, 0, 8, 0, false},	/* the ring ends between the slots */
@@ -513,7 +518,7 @@ START_TEST(take_usual_where_there_is_no_room_does_nothing)
 }
 END_TEST
 
-/* R2, and the order of times */
+/* R2, and the order of the times */
 START_TEST(take_again_needs_the_same_head_and_no_reader_that_has_passed)
 {
 	struct px_reservation at;
@@ -538,7 +543,7 @@ START_TEST(take_again_needs_the_same_head_and_no_reader_that_has_passed)
 }
 END_TEST
 
-/* R4: exactly as much as there is. */
+/* R4: exactly as many as there are. */
 START_TEST(take_in_bounded_ring_takes_up_to_the_limit)
 {
 	struct px_reservation at;
@@ -560,7 +565,7 @@ START_TEST(take_in_bounded_ring_takes_up_to_the_limit)
 }
 END_TEST
 
-/* R5: what the overwriter saves is of the record that it overwrites. */
+/* R5: the data that the overwriting writer saves belong to the record that it overwrites. */
 START_TEST(take_that_laps_keeps_the_counter_of_the_first_lost)
 {
 	for (uint32_t n = 1; n <= 5; n++) {
@@ -572,7 +577,7 @@ START_TEST(take_that_laps_keeps_the_counter_of_the_first_lost)
 		ck_assert_uint_eq(ring.control->first_lost, 0);
 		put_records(1, n);
 		ck_assert_uint_eq(ring.control->first_lost, first);
-		put_records(2, n); /* that one is not at the tail any more */
+		put_records(2, n); /* that record is not at the tail any more */
 		ck_assert_uint_eq(ring.control->first_lost, first);
 		end();
 	}
@@ -581,7 +586,7 @@ END_TEST
 
 static uint64_t second;
 
-/* The reader goes on by one slot, and another writer of this CPU takes that slot. */
+/* The reader moves on by one slot, and another writer of this CPU takes that slot. */
 static void move_tail(const char *point)
 {
 	if (strcmp(point, "ring.lost.saved") != 0)
@@ -606,7 +611,7 @@ START_TEST(take_that_laps_while_the_tail_moves_saves_what_is_there_then)
 }
 END_TEST
 
-/* A writer that died on the way had this tid, and now this thread has it. */
+/* A writer that died in the sequence had this tid, and now this thread has it. */
 static bool comes_again(uint32_t tid)
 {
 	struct px_reservation at;
@@ -618,7 +623,7 @@ static bool comes_again(uint32_t tid)
 	return false;
 }
 
-/* R6: at and beyond head claims hold nothing, so there is nothing to free. */
+/* R6: claims at and after head hold nothing, so the library frees nothing. */
 START_TEST(reclaim_all_leaves_claims_that_were_left_over)
 {
 	uint64_t head;
@@ -636,7 +641,7 @@ START_TEST(reclaim_all_leaves_claims_that_were_left_over)
 }
 END_TEST
 
-/* A thread that was moved finds out. */
+/* A thread that was moved to another CPU notices it. */
 START_TEST(take_for_another_cpu_is_disturbed)
 {
 	struct px_reservation at;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings as trace buffers: any copy of a ring's bytes is one that the viewer accepts, and a copy
- * that the library makes is also in order, on the right time axis and complete.  The judge is
- * txtb_checker.c.
+ * Rings as trace buffers: the viewer accepts any copy of the bytes of a ring.  A copy that the library makes is also in
+ * order, on the right time axis, and complete. txtb_checker.c checks this.
  */
 #include "support/common.h"
 
@@ -36,7 +35,7 @@ static uint64_t to_ticks(uint64_t counter_distance, double tick_ns)
 	return (uint64_t)((double)counter_distance * ns / tick_ns + 0.001);
 }
 
-/* A looping stream; nr_slots is what its rings have, at least. */
+/* Make a looping stream, whose rings have at least nr_slots slots. */
 static void new_stream(uint32_t nr_slots, size_t max_data, unsigned int nr_rings)
 {
 	struct px_stream *stream;
@@ -51,7 +50,7 @@ static void new_stream(uint32_t nr_slots, size_t max_data, unsigned int nr_rings
 	px_handle_unlock(trid);
 }
 
-/* Without START, so that only what the test writes is in the rings. */
+/* Without START, so the rings have only what the test writes. */
 static void start_silently(void)
 {
 	trace_event_set_t set;
@@ -102,7 +101,7 @@ static void copy_in_order(unsigned char *to, const void *from, size_t size)
 	}
 }
 
-/* Copy as a program that knows nothing of rings: one word after another, while other threads write. */
+/* Copy like a program that knows nothing of rings: one word after another, while other threads write. */
 static void copy_raw(uint32_t i)
 {
 	struct px_ring ring = ring_at(i);
@@ -118,13 +117,12 @@ static void copy_raw(uint32_t i)
 	ck_assert(!(trace.warnings & TXTB_CONTEXT_NO_THREAD));
 }
 
-/* What any raw copy may show wrong: a ring begins where it begins, and not with its oldest event.
- */
+/* What a raw copy may show wrong: it starts at the beginning of the ring, and not with the oldest event. */
 #define RAW_WARNINGS (TXTB_TIME_FALLS | TXTB_TIME_STEPS_BACK)
 
 static double copied_tick_ns;
 
-/* In one call: the buffer takes all that a ring and the table of objects can hold. */
+/* Copy in one call: the buffer is as large as a full ring with a full table of objects. */
 static void copy_ring(uint32_t i)
 {
 	uint32_t nr_slots = nr_slots_of_ring();
@@ -143,7 +141,7 @@ static void copy_ring(uint32_t i)
 	free(buffer);
 }
 
-/* What every copy of the library has. */
+/* What holds for every copy of the library. */
 static void expect_sound_copy(uint32_t allowed_warnings)
 {
 	ck_assert_msg(!(trace.warnings & ~allowed_warnings), "warnings %#x", trace.warnings);
@@ -157,7 +155,7 @@ static void expect_sound_copy(uint32_t allowed_warnings)
 	}
 }
 
-/* The events of the copy behind the fillers. */
+/* Return the first event of the copy after the fillers. */
 static uint32_t nr_copied(void)
 {
 	return trace.nr_events - NR_FILLERS;
@@ -169,7 +167,7 @@ static const struct txtb_event *copied(uint32_t i)
 	return &trace.events[NR_FILLERS + i];
 }
 
-/* The ring while no thread writes: the counters of all whole records, a slot each. */
+/* Read the ring while no thread writes: the counters of all complete records, one slot each. */
 struct truth {
 	uint32_t nr_slots;
 	uint64_t *counter;
@@ -197,7 +195,7 @@ static struct truth find_truth(uint32_t i)
 	return truth;
 }
 
-/* Events, order and time of the copy are those of the ring. */
+/* The copy has the events of the ring, with their order and times. */
 static void expect_copy_is_true(uint32_t i)
 {
 	struct truth truth = find_truth(i);
@@ -215,7 +213,7 @@ static void expect_copy_is_true(uint32_t i)
 	free(truth.id);
 }
 
-/* A copy of ring i while no thread writes. */
+/* Copy ring i while no thread writes. */
 static void expect_right_copy(uint32_t i)
 {
 	copy_ring(i);
@@ -223,7 +221,7 @@ static void expect_right_copy(uint32_t i)
 	expect_copy_is_true(i);
 }
 
-/* The numbers of the events in the copy are these, one after another. */
+/* Expect that the copy has events with these numbers, one after another. */
 static void expect_numbers(uint32_t first, uint32_t count)
 {
 	ck_assert_uint_eq(nr_copied(), count);
@@ -261,7 +259,7 @@ START_TEST(raw_copy_of_partial_ring_has_all_events)
 		ck_assert_uint_eq(trace.nr_events, n);
 		ck_assert_uint_eq(trace.events[n - 1].info[0], n);
 		ck_assert_uint_eq(trace.events[n - 1].id, PX_TXTB_USER_EVENT + type);
-		/* Fewer than three events have no vote on the direction of time. */
+		/* Three events are the least that decide the direction of time. */
 		ck_assert_uint_eq(trace.warnings & ~(n < 3 ? (uint32_t)RAW_WARNINGS : 0), 0);
 	}
 }
@@ -325,7 +323,7 @@ static void stop_writers(void)
 		pthread_join(writers[i], NULL);
 }
 
-/* LOOP-1: four threads write, into one small ring, one larger, and a ring a CPU. */
+/* LOOP-1: four threads write into one small ring, into one larger ring, and into the rings of the CPUs. */
 static const struct {
 	uint32_t nr_slots;
 	unsigned int nr_rings;
@@ -366,7 +364,7 @@ static void *make_threads(void *unused)
 	return unused;
 }
 
-/* A thread that comes behind the copy of the registry has no name in it, and nothing worse. */
+/* A thread that registers after the table was copied has no name in the copy; nothing else is wrong. */
 START_TEST(raw_copy_while_threads_are_born_is_accepted)
 {
 	pthread_t maker;
@@ -383,7 +381,7 @@ START_TEST(raw_copy_while_threads_are_born_is_accepted)
 }
 END_TEST
 
-/* Writers held in the middle of a record of several slots. */
+/* Writers that stop in the middle of a record of several slots. */
 
 static const char *const points[] = {
 	"point.state.loaded", "ring.reserve.loaded", "ring.reserve.done", "ring.claim.loaded",
@@ -411,8 +409,8 @@ static uint32_t count_copied(uint32_t id)
 }
 
 /*
- * LOOP-6: every point of a record, in a ring that is empty, partly filled and wrapped: the bytes
- * are accepted, and a copy has all the others and nothing of this one.
+ * LOOP-6: at every point of a record, in an empty, a partly filled and a wrapped ring: the checker accepts the bytes,
+ * and a copy has all other events, and nothing of this one.
  */
 START_TEST(copies_while_a_writer_is_held_have_all_events_but_its_own)
 {
@@ -446,8 +444,10 @@ START_TEST(copies_while_a_writer_is_held_have_all_events_but_its_own)
 }
 END_TEST
 
-/* LOOP-6: the held writer is lapped; others void what they can have, and step over what they
- * cannot. */
+/*
+ * LOOP-6: others overtake the stopped writer by a whole ring; they void the slots that they can take, and skip the
+ * others.
+ */
 START_TEST(copies_while_a_lapped_writer_is_held_have_all_other_events)
 {
 	trace_event_id_t type = px_test_open_type("some type");
@@ -474,7 +474,7 @@ START_TEST(copies_while_a_lapped_writer_is_held_have_all_other_events)
 }
 END_TEST
 
-/* Copies of the library. */
+/* Copies that the library makes. */
 
 START_TEST(copy_of_no_event_is_accepted)
 {
@@ -500,7 +500,7 @@ START_TEST(copy_of_one_to_four_events_has_time_right)
 }
 END_TEST
 
-/* START, STOP and FILTER stand in the ring as other events do. */
+/* START, STOP and FILTER are in the ring like other events. */
 START_TEST(copy_has_the_control_events)
 {
 	trace_event_set_t set;
@@ -546,7 +546,7 @@ START_TEST(copy_of_many_slot_records_has_whole_ones_only)
 		memcpy(data, &n, sizeof(n));
 		posix_trace_event(type, data, 4 + next_random(&random) % (sizeof(data) - 3));
 		expect_right_copy(0);
-		/* What is left of the one that was overwritten in part is not there. */
+		/* The rest of a partly overwritten record is not in the copy. */
 		ck_assert_uint_eq(copied(0)->id, PX_TXTB_USER_EVENT + type);
 	}
 }
@@ -573,7 +573,7 @@ START_TEST(copies_of_all_rings_have_all_events)
 }
 END_TEST
 
-/* Nothing of it is consumed, however often it is copied. */
+/* Copying consumes nothing, any number of times. */
 START_TEST(copy_consumes_nothing)
 {
 	struct px_test_event event;
@@ -587,7 +587,7 @@ START_TEST(copy_consumes_nothing)
 		ck_assert_uint_eq(px_test_number(&event), i);
 	}
 	px_test_expect(trid, 0, &event);
-	/* Read events are still in the ring. */
+	/* Events that were read are still in the ring. */
 	expect_right_copy(0);
 	expect_numbers(0, 10);
 }
@@ -595,7 +595,7 @@ END_TEST
 
 /* Time. */
 
-/* Write events, and then into their records the counters at which they shall have happened. */
+/* Write events, and then store the counters of their times into their records. */
 static void fake_times(const uint64_t *ns, uint32_t count)
 {
 	struct px_ring ring = ring_at(0);
@@ -641,7 +641,7 @@ START_TEST(copy_of_long_pauses_does_not_wrap)
 }
 END_TEST
 
-/* The longest pauses that a tick allows, one after another: the vote stays with rising time. */
+/* The longest pauses that a tick allows, one after another: the viewer still decides that time rises. */
 START_TEST(copy_of_pauses_at_the_limit_of_a_tick_does_not_wrap)
 {
 	static const uint64_t odd[] = {(uint64_t)-1, 0, 1};
@@ -671,7 +671,7 @@ START_TEST(copy_tick_is_of_100_ns_where_no_pause_is_long)
 }
 END_TEST
 
-/* INFO-7: what the copy calls a tick is one, by the kernel's clock. */
+/* INFO-7: a tick of the copy has its length by the kernel's clock. */
 START_TEST(copy_ticks_are_nanoseconds_of_the_kernels_clock)
 {
 	uint64_t before[2], after[2];
@@ -687,7 +687,7 @@ START_TEST(copy_ticks_are_nanoseconds_of_the_kernels_clock)
 	}
 	copy_ring(0);
 	ns = (double)copied(1)->ticks * copied_tick_ns - (double)copied(0)->ticks * copied_tick_ns;
-	/* One part in a thousand, and a tick. */
+	/* One thousandth, and a tick. */
 	ck_assert_double_ge(ns, (double)(before[1] - after[0]) * 0.999 - copied_tick_ns);
 	ck_assert_double_le(ns, (double)(after[1] - before[0]) * 1.001 + copied_tick_ns);
 }
@@ -695,7 +695,7 @@ END_TEST
 
 /* While threads write. */
 
-/* Whole events only, and those of each thread in its order. */
+/* Only complete events, and those of each thread in its order. */
 START_TEST(copy_while_threads_write_is_in_order)
 {
 	uint32_t last[NR_WRITERS];
@@ -732,7 +732,7 @@ END_TEST
 static trace_event_id_t late_type;
 static uint32_t nr_reads;
 
-/* The copy has taken 50 records when half a ring of others comes. */
+/* When the copy has taken 50 records, other writers fill half a ring. */
 static void overtake_late(void)
 {
 	if (++nr_reads < 50)
@@ -742,8 +742,7 @@ static void overtake_late(void)
 }
 
 /*
- * Writers overtake the copy.  What it has of before then is older than what is lost, and the viewer
- * has no way to show a gap.
+ * Writers overtake the copy.  Its records from before are older than the lost ones, and the viewer cannot show a gap.
  */
 START_TEST(copy_overtaken_by_writers_has_no_gap)
 {
@@ -763,8 +762,8 @@ START_TEST(copy_overtaken_by_writers_has_no_gap)
 END_TEST
 
 /*
- * A record of two slots whose first is reserved anew and not claimed, while its second has been
- * taken and written: the copy is stopped by a page fault right before it takes the entries.
+ * The first slot of a record of two slots is reserved again and not claimed, while its second slot has been taken and
+ * written.  A page fault stops the copy right before it takes the entries.
  */
 static char *fault_page;
 static trace_event_id_t fault_type;
@@ -798,8 +797,7 @@ START_TEST(copy_of_a_record_whose_further_slot_is_overtaken_leaves_it_out)
 	ring = ring_at(0);
 	for (uint32_t n = 0; n < nr_slots_of_ring() + 20; n++)
 		posix_trace_event(type, data, sizeof(data));
-	/* Two slots each: the oldest begins at an even place, well within the pages of the entries.
-	 */
+	/* Two slots each.  The oldest record begins at an even position, well inside the pages of the entries. */
 	distance = (size_t)((char *)&ring.entries[ring.control->head & ring.mask] -
 			    (char *)ring.control);
 	fault_page = (char *)ring.control + distance / 4096 * 4096;
@@ -815,7 +813,7 @@ START_TEST(copy_of_a_record_whose_further_slot_is_overtaken_leaves_it_out)
 }
 END_TEST
 
-/* One of no writer of ours: its further slots, by their words, are those behind the head. */
+/* A record that no writer of the library makes: by its words, its further slots are after the head. */
 START_TEST(copy_of_a_record_that_ends_behind_the_head_leaves_it_out)
 {
 	struct px_ring ring;
@@ -894,7 +892,7 @@ START_TEST(copy_names_threads_and_types)
 }
 END_TEST
 
-/* MAP-5: the image of a live ring has room for 134 types; the copy knows all. */
+/* MAP-5: the image of a live ring has room for 134 types; the copy has all of them. */
 START_TEST(copy_of_more_types_than_a_live_image_holds_names_them_all)
 {
 	enum { NR_TYPES = 400 };
@@ -955,7 +953,7 @@ START_TEST(copy_of_more_threads_than_are_kept_names_the_youngest)
 }
 END_TEST
 
-/* Two objects of one name are one in the viewer's menus. */
+/* The viewer's menus show two objects with the same name as one. */
 START_TEST(copy_of_more_threads_than_are_kept_gives_each_a_name_of_its_own)
 {
 	new_quiet_stream(2 * PX_THREADS_MAX);
@@ -965,7 +963,7 @@ START_TEST(copy_of_more_threads_than_are_kept_gives_each_a_name_of_its_own)
 }
 END_TEST
 
-/* MAP-5: many threads must not drive the names of types out. */
+/* MAP-5: many threads must not replace the names of types. */
 START_TEST(copy_of_more_threads_than_are_kept_still_names_the_types)
 {
 	trace_event_id_t type = px_test_open_type("some type");
@@ -978,7 +976,7 @@ START_TEST(copy_of_more_threads_than_are_kept_still_names_the_types)
 }
 END_TEST
 
-/* The thread would introduce itself while it introduces itself. */
+/* The thread would register itself while it registers itself. */
 static void trace_in_handler(int number)
 {
 	(void)number;
@@ -1012,8 +1010,7 @@ START_TEST(copies_of_a_thread_interrupted_by_a_handler_that_traces_list_it_once)
 }
 END_TEST
 
-/* Another thread finds the new stream while the first one is about to make its types known to it.
- */
+/* Another thread finds the new stream while the first thread is about to add its types to it. */
 static void trace_elsewhere(void)
 {
 	pthread_t thread;
@@ -1080,7 +1077,7 @@ static void copy_without_room(void)
 	error_of_copy = txtrace_copy_ring(trid, 0, NULL, 0, &length, &tick_ns);
 }
 
-/* GEN-6: it holds the stream's lock, and the next call must find it free. */
+/* GEN-6: the call holds the lock of the stream, and must release it for the next call. */
 START_TEST(copy_ring_with_cancellation_pending_is_done_in_full)
 {
 	new_quiet_stream(256);
@@ -1115,7 +1112,7 @@ START_TEST(copy_with_bad_arguments_is_einval_and_touches_nothing)
 }
 END_TEST
 
-/* Whatever a traced process has written there, a copy is made, or not, within its memory. */
+/* With any content from a traced process, the call makes a copy or fails, and stays inside its memory. */
 START_TEST(copy_of_hostile_memory_is_accepted)
 {
 	uint64_t random = test_seed();

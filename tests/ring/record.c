@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records and objects in shared memory: a reader gets back all that was written.  With any
- * content of the memory, the reader stays within it, and knows whether a record is whole.
+ * Records and objects in shared memory: a reader gets back all that was written.  With any content of the memory, the
+ * reader stays inside it, and knows whether a record is complete.
  */
 #include "support/common.h"
 
@@ -15,7 +15,7 @@
 #define TID 4711
 #define HANDLE 0x01000007u
 
-/* A ring whose memory ends with its last slot, so that a sanitizer sees a step beyond it. */
+/* A ring at the very end of its memory, so that a sanitizer finds an access beyond it. */
 static struct px_ring new_ring(uint32_t nr_slots)
 {
 	size_t size = PX_RING_ENTRIES_OFFSET + (size_t)nr_slots * PX_SLOT_BYTES;
@@ -118,7 +118,7 @@ START_TEST(record_slots_are_as_many_as_the_data_needs)
 }
 END_TEST
 
-/* Without a byte before or behind the data: a sanitizer looks. */
+/* There is no byte before or after the data, so a sanitizer finds an access outside. */
 START_TEST(first_bytes_of_every_length_and_alignment_are_as_copied)
 {
 	uint64_t random = test_seed();
@@ -214,7 +214,7 @@ START_TEST(record_that_takes_the_whole_ring_comes_back)
 
 	for (int i = 0; i < 5; i++) {
 		check_round_trip(&ring, 16 + 63 * 56, &random);
-		check_round_trip(&ring, 1, &random); /* so that the next begins elsewhere */
+		check_round_trip(&ring, 1, &random); /* so that the next record begins elsewhere */
 	}
 	free_ring(&ring);
 }
@@ -257,7 +257,7 @@ START_TEST(record_fields_of_any_value_come_back)
 }
 END_TEST
 
-/* What the viewer sees of it: 16 bytes of data, and entries of the same thread and time. */
+/* What the viewer shows of the record: 16 bytes of data, and entries of the same thread and time. */
 START_TEST(record_entries_are_events_of_one_thread_and_time)
 {
 	struct px_ring ring = new_ring(64);
@@ -322,7 +322,7 @@ static void tear(const char *point)
 		px_store_release(&torn_ring.slots[torn_position & torn_ring.mask].word, torn_word);
 }
 
-/* LOOP-6: one slot after another is taken by a later record, while all are copied. */
+/* LOOP-6: later records take one slot after another, while the test copies all of them. */
 START_TEST(record_overwritten_while_it_is_copied_is_not_reported)
 {
 	static const enum px_slot_state states[] = {PX_SLOT_CLAIMED, PX_SLOT_HEAD, PX_SLOT_MORE,
@@ -346,7 +346,7 @@ START_TEST(record_overwritten_while_it_is_copied_is_not_reported)
 			ck_assert(!px_record_read(&torn_ring, position, word, &record, buffer,
 						  sizeof(buffer)));
 			px_testpoint_hook = NULL;
-			/* Nor before: what a look found is older than what is there now. */
+			/* Nor before: what the reader loaded is older than the present content. */
 			ck_assert(!px_record_read(&torn_ring, position, word, &record, buffer,
 						  sizeof(buffer)));
 			px_ring_void(&torn_ring, position + i, 1);
@@ -357,7 +357,7 @@ START_TEST(record_overwritten_while_it_is_copied_is_not_reported)
 }
 END_TEST
 
-/* LOOP-6: its writer died before it was done with the further slots. */
+/* LOOP-6: its writer died before it had written all further slots. */
 START_TEST(record_whose_further_slots_are_not_its_own_is_not_reported)
 {
 	struct px_ring ring = new_ring(64);
@@ -395,7 +395,7 @@ END_TEST
 
 /* Hostile memory. */
 
-/* A record that says it is so long; all slots behind it say that they are its own. */
+/* A record with this length in its first slot; all slots after it claim to be its own. */
 static void plant(const struct px_ring *ring, uint64_t position, uint32_t length)
 {
 	struct px_slot *slot = &ring->slots[position & ring->mask];
@@ -447,7 +447,7 @@ START_TEST(record_of_hostile_length_is_read_within_the_ring_and_the_buffer)
 }
 END_TEST
 
-/* Sets of ids are as large as there are ids, in the memory of a log too. */
+/* A set of ids has a bit for each possible id, also in the memory of a log. */
 START_TEST(record_of_no_event_type_is_no_record)
 {
 	static const struct {
@@ -473,7 +473,7 @@ START_TEST(record_of_no_event_type_is_no_record)
 }
 END_TEST
 
-/* An entry in the context of what is none would be of a thread that the viewer takes for something else. */
+/* If such an entry had the context of a pseudo object, the viewer would show it for another object. */
 START_TEST(record_in_the_context_of_no_thread_is_of_none)
 {
 	const struct {
@@ -499,7 +499,7 @@ START_TEST(record_in_the_context_of_no_thread_is_of_none)
 }
 END_TEST
 
-/* Words that look like those of a ring more often than random ones do. */
+/* Words that look like the words of a ring more often than random words do. */
 static uint64_t hostile_word(uint64_t *random, uint64_t position, uint32_t nr_slots)
 {
 	uint64_t word = next_random(random);
@@ -537,7 +537,7 @@ static void spoil(const struct px_ring *ring, uint64_t position, uint64_t *rando
 						    position + next_random(random) % nr_slots;
 }
 
-/* As a reader does: look, read what is found, go on behind it. */
+/* Read like a reader: load, read what is there, and go on after it. */
 static uint64_t walk(const struct px_ring *ring, uint64_t position, uint64_t head, char *buffer,
 		     size_t capacity)
 {
@@ -593,7 +593,7 @@ END_TEST
 
 static struct px_threads objects;
 
-/* All members follow from the handle. */
+/* The handle determines all members. */
 static struct px_object object_of(uint32_t handle)
 {
 	struct px_object object = {.handle = handle,
@@ -639,11 +639,11 @@ START_TEST(objects_are_found_by_serial_and_handle)
 	}
 	ck_assert(!px_threads_get(&objects, 100, &object));
 	ck_assert(!px_threads_find(&objects, 1100, &object));
-	ck_assert(!px_threads_find(&objects, 0, &object)); /* an unused place has none */
+	ck_assert(!px_threads_find(&objects, 0, &object)); /* an unused place has no handle */
 }
 END_TEST
 
-/* MAP-5: however many threads come and go, the first one of a process stays */
+/* MAP-5: however many threads come and go, the first thread of a process stays */
 START_TEST(objects_beyond_the_table_leave_first_threads)
 {
 	struct px_object first = {.handle = 1, .type = PX_TXTB_THREAD, .pid = 4711, .tid = 4711};
@@ -746,7 +746,7 @@ END_TEST
 struct adder {
 	pthread_t thread;
 	uint32_t first;
-	uint32_t nr_missed; /* of its own, right behind adding it */
+	uint32_t nr_missed; /* its own object, right after adding it */
 };
 
 static uint32_t nr_torn;
@@ -796,7 +796,7 @@ START_TEST(objects_added_by_many_threads_are_whole)
 	pthread_t reader;
 	struct px_object object;
 
-	add_object(UINT32_MAX); /* so that there is something to see from the beginning */
+	add_object(UINT32_MAX); /* so that there is an object from the beginning */
 	pthread_create(&reader, NULL, read_many, NULL);
 	for (uint32_t i = 0; i < NR_ADDERS; i++) {
 		adder[i].first = 1 + i * NR_ADDED;
@@ -810,7 +810,7 @@ START_TEST(objects_added_by_many_threads_are_whole)
 	pthread_join(reader, NULL);
 	ck_assert_uint_gt(nr_seen, 0);
 	ck_assert_uint_eq(nr_torn, 0);
-	/* A thread that slept for a lap of the others does not find its own; nothing else may. */
+	/* A thread that slept while others filled the table does not find its own object; every other thread must. */
 	ck_assert_uint_lt(nr_missed, NR_ADDERS * NR_ADDED / 10);
 	ck_assert_uint_ge(objects.next, NR_ADDERS * NR_ADDED + 1);
 	for (uint64_t serial = objects.next - 1; serial > objects.next - 100; serial--)
@@ -819,7 +819,7 @@ START_TEST(objects_added_by_many_threads_are_whole)
 }
 END_TEST
 
-/* In the middle of adding an object, a whole table of others comes. */
+/* While one thread adds an object, others add a whole table of objects. */
 static void add_a_lap(const char *point)
 {
 	if (strcmp(point, "objects.add.writing") != 0)
@@ -830,8 +830,8 @@ static void add_a_lap(const char *point)
 }
 
 /*
- * A writer that sleeps while the table turns once keeps its own place; the newer objects go around
- * it, and are all there but the one that the place is missing for.
+ * A writer that sleeps while others fill the whole table once keeps its own place.  The newer objects are all there,
+ * except one, for which this place is missing.
  */
 START_TEST(objects_add_overtaken_by_a_lap_leaves_the_newer)
 {
@@ -847,7 +847,7 @@ START_TEST(objects_add_overtaken_by_a_lap_leaves_the_newer)
 }
 END_TEST
 
-/* A writer killed in the middle leaves one place that is passed over, until it is used again. */
+/* A writer that is killed while it adds an object leaves one place that readers skip until it is used again. */
 static void stop_here(const char *point)
 {
 	if (strcmp(point, "objects.add.writing") == 0)
@@ -875,7 +875,7 @@ START_TEST(objects_writer_killed_leaves_a_place_that_is_passed_over)
 	ck_assert(!px_threads_find(&objects, 7, &object));
 	for (uint32_t i = 0; i < PX_THREADS_MAX; i++)
 		add_object(100 + i);
-	/* Its place too has had its turn. */
+	/* Its place was used again, too. */
 	ck_assert(px_threads_find(&objects, 100 + PX_THREADS_MAX - 1, &object));
 	ck_assert(is_whole(&object));
 	ck_assert(!px_threads_find(&objects, 6, &object));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring, alone: what it holds and loses, and its races, forced through its test points.  R1 ...
- * R6 are the invariants of ring.h.  tests/model/ searches the same protocol; here it is the real
- * code.
+ * The ring alone: what it holds and loses, and its races, which test points force.  R1 ...  R6 are the invariants of
+ * ring.h. tests/model/ checks the same protocol; this file tests the real code.
  */
 #include "support/common.h"
 
@@ -20,12 +19,12 @@
 
 #include "ring/ring.h"
 
-#define CLAIM_ATTEMPTS 4 /* as the trace point does it */
+#define CLAIM_ATTEMPTS 4 /* like the trace point */
 #define NR_SLOTS 16
 #define MAX_SLOTS 16 /* of one record */
 #define MAX_EVENTS 4096
 
-/* PID_MAX_LIMIT of Linux is 2^22, and a thread never has the last number below it. */
+/* PID_MAX_LIMIT of Linux is 2^22, and no thread gets the highest number below it. */
 #define NOBODY 0x3fffffu
 
 /* The ring under test. */
@@ -56,8 +55,8 @@ static bool never_alive(uint32_t tid)
 }
 
 /*
- * Where positions begin: at 0, and below the wraps of the slot word, of what is next to it, and of
- * 64 bits.
+ * Where positions begin: at 0, and just below the values at which the slot word, the neighbouring fields and 64 bits
+ * wrap.
  */
 static const uint64_t starts[] = {
 	0,
@@ -67,7 +66,7 @@ static const uint64_t starts[] = {
 };
 #define NR_STARTS ((int)PX_ARRAY_SIZE(starts))
 
-/* What the tests write, by serial number, and how often it was read. */
+/* What the tests write, by serial number, and how often the reader has read it. */
 static struct {
 	uint64_t position;
 	uint64_t counter;
@@ -100,9 +99,8 @@ static void end(void)
 }
 
 /*
- * What a record looks like.  A slot has nine words beside its own: five behind it and four in the
- * entry.  In the first slot the first four of them are counter, serial, slots and position; all
- * others are a pattern.
+ * The content of a record.  A slot has nine words besides its slot word: five after it and four in the entry.  In the
+ * first slot, the first four of them are counter, serial, number of slots, and position; all others are a pattern.
  */
 #define SLOT_WORDS 9
 enum { COUNTER = 0, SERIAL = 1, SLOTS = 2, POSITION = 3, PATTERN = 4 };
@@ -144,7 +142,7 @@ static void fill(const struct px_reservation *at, uint64_t serial, uint32_t n)
 
 enum outcome { WRITTEN, FULL, GIVEN_UP };
 
-/* One event as a trace point writes it. */
+/* Write one event like a trace point. */
 static enum outcome write_as(uint32_t tid, uint64_t serial, uint32_t n, struct px_reservation *at)
 {
 	for (int attempt = 0; attempt < CLAIM_ATTEMPTS; attempt++) {
@@ -167,7 +165,7 @@ static void note_written(unsigned int serial, const struct px_reservation *at)
 	event[serial].written = true;
 }
 
-/* One event of this thread, which keeps a list of them. */
+/* Write one event of this thread, which keeps a list of its events. */
 static enum outcome put(uint32_t n)
 {
 	unsigned int serial = nr_events++;
@@ -185,13 +183,13 @@ static void put_records(unsigned int count, uint32_t n)
 		ck_assert_int_eq(put(n), WRITTEN);
 }
 
-/* Another process, which lives. */
+/* Another process, which is alive. */
 static uint32_t holder(void)
 {
 	return (uint32_t)getppid();
 }
 
-/* Slots that are reserved and claimed for tid, and nothing more: a sleeper by construction. */
+/* Slots that are reserved and claimed for tid, but not written: like those of a sleeping writer. */
 static struct px_reservation hold(uint32_t n, uint32_t tid)
 {
 	struct px_reservation at;
@@ -218,13 +216,13 @@ static struct reader reader_at_tail(void)
 	return (struct reader){.position = ring.control->tail};
 }
 
-/* Copy the record under this word.  False: it was overwritten meanwhile. */
+/* Copy the record of this word.  Return false if it was overwritten meanwhile. */
 static bool copy_record(uint64_t position, uint64_t word, uint64_t copy[MAX_SLOTS][SLOT_WORDS])
 {
 	uint64_t n = px_read_once(slot_word(position, SLOTS));
 
 	if (n == 0 || n > MAX_SLOTS)
-		n = 1; /* torn, which has to show */
+		n = 1; /* torn, which the check must find */
 	for (unsigned int slot = 0; slot < n; slot++) {
 		for (unsigned int k = 0; k < SLOT_WORDS; k++) {
 			copy[slot][k] = px_read_once(slot_word(position + slot, k));
@@ -258,7 +256,7 @@ static void pass(struct reader *reader, uint64_t position)
 	px_ring_consume(&ring, position);
 }
 
-/* One step.  CLAIMED and UNCLAIMED: it stands where it stood. */
+/* Make one step.  After CLAIMED and UNCLAIMED, the reader has not moved. */
 static enum px_look read_next(struct reader *reader)
 {
 	uint64_t head = px_load_acquire(&ring.control->head);
@@ -297,8 +295,8 @@ static enum px_look read_next(struct reader *reader)
 enum stuck { WAIT, STEP_OVER };
 
 /*
- * Read on to the head, or to a slot in flight.  STEP_OVER is for tests in which its writer is known
- * to sleep or to be dead; slots of the dead are taken back.
+ * Read on to the head, or to a slot in flight.  Use STEP_OVER in tests whose writer certainly sleeps or is dead; others
+ * reclaim slots of dead writers.
  */
 static void drain(struct reader *reader, enum stuck stuck)
 {
@@ -333,7 +331,7 @@ static void expect_sound(const struct reader *reader)
 	ck_assert_uint_eq(reader->nr_backward, 0);
 }
 
-/* From this serial on, every event was written, and read once. */
+/* From this serial on, every event was written, and the reader has read it once. */
 static void expect_all_read(unsigned int first)
 {
 	for (unsigned int i = first; i < nr_events; i++) {
@@ -360,7 +358,7 @@ static enum px_look look_at(uint64_t position)
 static const uint32_t sizes[] = {1, 2, 4, 16, 64, 1024, 65536, PX_RING_SLOTS_MAX};
 #define NR_SIZES ((int)PX_ARRAY_SIZE(sizes))
 
-/* Parts stand where ring.h says; entries on a cache line, so that none is on two. */
+/* The parts are at the offsets of ring.h.  No entry crosses the edge of a cache line. */
 START_TEST(ring_at_any_size_aligns_its_parts)
 {
 	uint32_t nr_slots = sizes[_i];
@@ -376,7 +374,7 @@ START_TEST(ring_at_any_size_aligns_its_parts)
 }
 END_TEST
 
-/* A ring follows the other on a page boundary. */
+/* Each ring begins on a page boundary. */
 START_TEST(ring_stride_any_size_is_whole_pages)
 {
 	size_t stride = px_ring_stride(sizes[_i]);
@@ -389,7 +387,7 @@ START_TEST(ring_stride_any_size_is_whole_pages)
 }
 END_TEST
 
-/* What different threads write has cache lines of its own ("Who writes what"). */
+/* Words that different threads write are on different cache lines ("Who writes what"). */
 START_TEST(ring_control_groups_of_writers_share_no_line)
 {
 	ck_assert_uint_eq(offsetof(struct px_ring_control, head) / PX_CACHE_LINE,
@@ -405,7 +403,7 @@ START_TEST(ring_control_groups_of_writers_share_no_line)
 }
 END_TEST
 
-/* A ring of zeros becomes an image of as many entries as the ring has slots. */
+/* From a ring of zeros, px_ring_init() makes an image with as many entries as the ring has slots. */
 START_TEST(ring_init_zeros_become_an_image)
 {
 	struct px_txtb_header *header;
@@ -421,7 +419,7 @@ START_TEST(ring_init_zeros_become_an_image)
 }
 END_TEST
 
-/* A word gives back what it was made of. */
+/* The functions get from a word what it was made of. */
 START_TEST(word_any_position_gives_its_parts)
 {
 	static const uint32_t tids[] = {0, 1, 4242, NOBODY};
@@ -438,7 +436,7 @@ START_TEST(word_any_position_gives_its_parts)
 }
 END_TEST
 
-/* The distance is signed, whatever wraps in between. */
+/* The distance is signed, even if the positions wrap in between. */
 START_TEST(word_ahead_of_any_position_is_the_distance)
 {
 	static const int64_t distances[] = {
@@ -452,7 +450,7 @@ START_TEST(word_ahead_of_any_position_is_the_distance)
 }
 END_TEST
 
-/* One writer, one reader, one after the other. */
+/* One writer and one reader, one after the other. */
 
 /* R3 */
 START_TEST(look_new_ring_is_empty)
@@ -521,7 +519,7 @@ START_TEST(commit_many_slot_records_are_read_whole)
 }
 END_TEST
 
-/* head - extra counts records, in whatever sizes */
+/* head - extra counts records of any size */
 START_TEST(reserve_any_size_counts_records)
 {
 	struct px_reservation at;
@@ -536,7 +534,7 @@ START_TEST(reserve_any_size_counts_records)
 }
 END_TEST
 
-/* What the reader finds out about a slot that is being written. */
+/* What the reader learns about a slot that is being written. */
 START_TEST(look_slot_on_its_way_says_where_it_is)
 {
 	struct px_reservation at;
@@ -563,7 +561,7 @@ START_TEST(look_slot_on_its_way_says_where_it_is)
 }
 END_TEST
 
-/* R3: slots that were given up are passed. */
+/* R3: the reader skips slots that were given up. */
 START_TEST(void_claimed_slots_are_passed)
 {
 	struct px_reservation at;
@@ -584,7 +582,7 @@ START_TEST(void_claimed_slots_are_passed)
 }
 END_TEST
 
-/* R4 ATTR-4: it holds its limit, to the slot, and no more. */
+/* R4 ATTR-4: a bounded ring holds its limit exactly, to the slot. */
 START_TEST(reserve_bounded_ring_holds_its_limit)
 {
 	static const uint64_t limits[] = {1, 7, NR_SLOTS};
@@ -611,7 +609,7 @@ START_TEST(reserve_bounded_ring_holds_its_limit)
 }
 END_TEST
 
-/* R4: records that are not consumed stay while writers go on, in any mix of sizes. */
+/* R4: records that are not consumed stay while writers go on, with any mix of sizes. */
 START_TEST(reserve_bounded_ring_never_overwrites)
 {
 	uint64_t seed = test_seed();
@@ -634,7 +632,7 @@ START_TEST(reserve_bounded_ring_never_overwrites)
 }
 END_TEST
 
-/* LOOP-1 LOOP-2: the ring always holds the most recent records, exactly. */
+/* LOOP-1 LOOP-2: a looping ring always holds exactly the most recent records. */
 START_TEST(reserve_looping_ring_keeps_the_youngest)
 {
 	struct reader reader;
@@ -654,10 +652,7 @@ START_TEST(reserve_looping_ring_keeps_the_youngest)
 }
 END_TEST
 
-/*
- * LOOP-2 LOOP-6: a record of which the lap took the first slot is gone, and the next one is the
- * oldest.
- */
+/* LOOP-2 LOOP-6: if a lap took the first slot of a record, the record is gone, and the next one is the oldest. */
 START_TEST(oldest_lap_into_a_record_is_the_next_record)
 {
 	struct reader reader;
@@ -679,7 +674,7 @@ START_TEST(oldest_lap_into_a_record_is_the_next_record)
 }
 END_TEST
 
-/* LOOP-6: the lap took a further slot only, because the one before it has a sleeper. */
+/* LOOP-6: the lap took only a further slot of the record, because a sleeping writer has the slot before it. */
 START_TEST(unchanged_further_slot_overwritten_is_noticed)
 {
 	struct px_reservation asleep;
@@ -691,7 +686,7 @@ START_TEST(unchanged_further_slot_overwritten_is_noticed)
 	put_records(NR_SLOTS - 3, 1);
 	ck_assert(px_ring_reserve(&ring, 1, limit, source, &asleep));
 	put_records(1, 1);
-	ck_assert_int_eq(look_at(starts[_i]), PX_LOOK_RECORD); /* its first slot is as it was */
+	ck_assert_int_eq(look_at(starts[_i]), PX_LOOK_RECORD); /* its first slot is unchanged */
 	drain(&reader, STEP_OVER);
 	ck_assert_uint_eq(event[0].read, 0);
 	expect_sound(&reader);
@@ -722,7 +717,7 @@ START_TEST(oldest_nothing_committed_is_the_head)
 }
 END_TEST
 
-/* R5 SYSEV-2: the first record overwritten, also where it has many slots, and not before it is. */
+/* R5 SYSEV-2: the first overwritten record is saved, even if it has many slots, and not before it is overwritten. */
 START_TEST(reserve_first_lap_saves_counter_of_first_lost)
 {
 	uint32_t n = _i % 2 ? 3 : 1;
@@ -739,7 +734,7 @@ START_TEST(reserve_first_lap_saves_counter_of_first_lost)
 }
 END_TEST
 
-/* R5 SYSEV-2: a record of many slots that goes across. */
+/* R5 SYSEV-2: a record of many slots that crosses the end of the ring. */
 START_TEST(reserve_lap_within_a_reservation_saves_first_lost)
 {
 	begin(NR_SLOTS, 0, starts[_i]);
@@ -749,7 +744,7 @@ START_TEST(reserve_lap_within_a_reservation_saves_first_lost)
 }
 END_TEST
 
-/* R5: void slots at the tail are no record; the first one behind them is. */
+/* R5: void slots at the tail are no record; the first record after them is the oldest. */
 START_TEST(reserve_lap_over_void_slots_saves_next_record)
 {
 	begin(NR_SLOTS, 0, starts[_i]);
@@ -763,7 +758,7 @@ START_TEST(reserve_lap_over_void_slots_saves_next_record)
 }
 END_TEST
 
-/* R5: what stands in a slot at the tail that is in flight is of an earlier lap, and was read. */
+/* R5: a slot in flight at the tail has content of an earlier lap, which the reader has read. */
 START_TEST(reserve_lap_over_slot_in_flight_saves_no_older_record)
 {
 	struct px_reservation at;
@@ -785,7 +780,7 @@ START_TEST(reserve_lap_over_slot_in_flight_saves_no_older_record)
 }
 END_TEST
 
-/* R5 LOOP-5: what was read is not lost, and each gap has its own first. */
+/* R5 LOOP-5: records that were read are not lost, and each gap has its own first record. */
 START_TEST(reserve_second_gap_saves_its_own_first_lost)
 {
 	struct reader reader;
@@ -807,7 +802,7 @@ START_TEST(reserve_second_gap_saves_its_own_first_lost)
 }
 END_TEST
 
-/* A bounded ring overwrites nothing, so it has nothing to save. */
+/* A bounded ring overwrites nothing, so it saves nothing. */
 START_TEST(reserve_bounded_ring_saves_no_first_lost)
 {
 	struct reader reader;
@@ -822,12 +817,12 @@ START_TEST(reserve_bounded_ring_saves_no_first_lost)
 }
 END_TEST
 
-/* Partial claims: a sleeper holds a slot, and a lap comes to it. */
+/* Partial claims: a sleeping writer holds a slot when a lap comes to it. */
 
-/* R1 R6 EVENT-7: the record goes elsewhere; of its first slots none stays claimed. */
+/* R1 R6 EVENT-7: the record goes to other slots; none of its first slots stays claimed. */
 START_TEST(claim_held_slot_in_a_record_gives_the_others_up)
 {
-	unsigned int column = (unsigned int)_i % 5; /* where in the record of five slots */
+	unsigned int column = (unsigned int)_i % 5; /* which slot of the record of five slots */
 	struct px_reservation held;
 	struct reader reader;
 	uint64_t failed;
@@ -845,10 +840,10 @@ START_TEST(claim_held_slot_in_a_record_gives_the_others_up)
 		ck_assert_int_eq(look_at(failed + i), PX_LOOK_NOTHING);
 	ck_assert_uint_eq(ring.slots[held.position & ring.mask].word,
 			  px_word(held.position, holder(), PX_SLOT_CLAIMED));
-	drain(&reader, WAIT); /* nothing to be patient about */
+	drain(&reader, WAIT); /* there is no reason to wait */
 	expect_empty(&reader);
 	expect_all_read(0);
-	/* The sleeper wakes, too late for the reader, and the slot is like any other. */
+	/* The sleeping writer wakes up too late for the reader, and the slot is like any other. */
 	fill(&held, MAX_EVENTS, 1);
 	px_ring_commit(&ring, held.position, 1, holder());
 	put_records(3 * NR_SLOTS, 1);
@@ -858,7 +853,7 @@ START_TEST(claim_held_slot_in_a_record_gives_the_others_up)
 }
 END_TEST
 
-/* EVENT-8: with all slots held, everybody gives up and returns; nothing is overwritten. */
+/* EVENT-8: if writers hold all slots, every call gives up and returns; nothing is overwritten. */
 START_TEST(claim_all_slots_held_gives_up)
 {
 	struct px_reservation held[NR_SLOTS];
@@ -885,14 +880,14 @@ START_TEST(claim_all_slots_held_gives_up)
 END_TEST
 
 /*
- * Races.  One writer, the subject, is caught at a test point.  The others go on, round the ring so
- * and so often, and the reader with them; all in the main thread, so that a slot in flight is one
- * of the subject, or of the holder that some situations have.
+ * Races.  One writer, the subject, stops at a test point.  The others go on, for some rounds of the ring, and the
+ * reader with them.  All of them run in the main thread, so a slot in flight belongs to the subject, or to the holder
+ * that some situations have.
  */
 
 static struct {
 	const char *point;
-	int hits_left; /* it springs at the last one */
+	int hits_left; /* it acts at the last passage */
 	void (*spring)(void);
 } trap;
 static __thread bool is_subject;
@@ -918,11 +913,11 @@ static const char *const points[] = {
 };
 #define NR_POINTS ((int)PX_ARRAY_SIZE(points))
 
-/* What the subject comes to. */
+/* The state of the ring that the subject finds. */
 static const struct situation {
-	uint32_t n;	 /* slots of its record */
-	bool has_holder; /* the first try meets a held slot, in the middle if there is one */
-	bool is_unread;	 /* a lap is full and unread: the subject overwrites the tail */
+	uint32_t n;	 /* number of slots of its record */
+	bool has_holder; /* the first attempt finds a held slot, in the middle if there is one */
+	bool is_unread;	 /* a lap is full and not read: the subject overwrites the tail */
 	bool bounded;
 } situations[] = {
 	{1, false, false, false}, {3, false, false, false}, {1, true, false, false},
@@ -936,7 +931,7 @@ static int nr_hits(const struct situation *situation, const char *point)
 {
 	int n = (int)situation->n;
 	int extra = situation->has_holder ? n - 1 :
-					    0; /* slots of the first try that were to be had */
+					    0; /* number of slots of the first attempt that it could take */
 
 	if (strcmp(point, "ring.lost.saved") == 0)
 		return situation->is_unread ? 1 : 0;
@@ -989,7 +984,7 @@ static void note_subject(const struct run *run)
 		note_written(run->subject, &run->at);
 }
 
-/* Records of one to three slots, once round the ring or more; each is read at once, or none is. */
+/* Write records of one to three slots, for a round of the ring or more; read each at once, or none. */
 static void others_lap(struct run *run, unsigned int laps, bool drains)
 {
 	uint64_t until = ring.control->head + (uint64_t)laps * NR_SLOTS;
@@ -1001,7 +996,7 @@ static void others_lap(struct run *run, unsigned int laps, bool drains)
 	}
 }
 
-/* Check everything when no record is being written any more, except that of a holder, which goes on now. */
+/* Check everything when no record is being written any more.  A holder goes on now. */
 static void end_run(struct run *run, bool drained)
 {
 	uint64_t oldest, from;
@@ -1020,7 +1015,7 @@ static void end_run(struct run *run, bool drained)
 
 		ck_assert_uint_le(event[i].read, 1);
 		if (i == run->subject) {
-			/* Intact, or where the reader had been already. */
+			/* The event is complete, or the reader had passed its place already. */
 			if (event[i].written && survives &&
 			    (int64_t)(event[i].position - from) >= 0)
 				ck_assert_uint_eq(event[i].read, 1);
@@ -1029,7 +1024,7 @@ static void end_run(struct run *run, bool drained)
 				      event[i].read);
 		}
 	}
-	/* And the ring is as good as new. */
+	/* The ring works as a new one. */
 	for (unsigned int i = 0; i < 2 * NR_SLOTS; i++) {
 		ck_assert_int_eq(put(1), WRITTEN);
 		drain(&run->reader, WAIT);
@@ -1039,13 +1034,13 @@ static void end_run(struct run *run, bool drained)
 	end();
 }
 
-/* For each situation in which the point is met: every hit of it. */
+/* Run each situation that passes the point, for each of its passages. */
 #define for_each_hit(situation, hit, point)                                                        \
 	for (const struct situation *situation = situations;                                       \
 	     situation < situations + PX_ARRAY_SIZE(situations); situation++)                      \
 		for (int hit = 1; hit <= nr_hits(situation, point); hit++)
 
-/* The subject is a thread that sleeps there. */
+/* The subject is a thread that sleeps at the point. */
 
 static sem_t has_arrived, may_go;
 static bool was_caught;
@@ -1095,7 +1090,7 @@ static void run_sleeper(const struct situation *situation, const char *point, in
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(run.outcome, WRITTEN);
 	note_subject(&run);
-	/* A reader that did not skip the record reads it; a record that was committed before was read then. */
+	/* If the reader did not skip the record, it reads it now.  It has read a record that was committed before. */
 	if (drains && (laps == 0 || strcmp(point, "ring.commit.done") == 0)) {
 		drain(&run.reader, STEP_OVER);
 		ck_assert_uint_eq(event[run.subject].read, 1);
@@ -1104,7 +1099,7 @@ static void run_sleeper(const struct situation *situation, const char *point, in
 }
 
 /*
- * R1 R3 R4 LOOP-6 EVENT-8: others need not wait for a sleeper, wherever it sleeps; its event is not
+ * R1 R3 R4 LOOP-6 EVENT-8: other threads need not wait for a sleeping writer, wherever it sleeps; its event is not
  * torn.
  */
 START_TEST(write_asleep_anywhere_blocks_nobody)
@@ -1123,7 +1118,7 @@ START_TEST(write_asleep_anywhere_blocks_nobody)
 }
 END_TEST
 
-/* The subject is a process that is killed there. */
+/* The subject is a process that is killed at the point. */
 
 static void kill_in_trap(void)
 {
@@ -1132,7 +1127,7 @@ static void kill_in_trap(void)
 		pause();
 }
 
-/* Returns its tid.  False in *caught: it came through. */
+/* Return its tid.  *caught is false if it did not come to the point. */
 static uint32_t run_victim(uint64_t serial, uint32_t n, const char *point, int hit, bool *caught)
 {
 	struct px_reservation at;
@@ -1183,16 +1178,13 @@ static void run_killed(const struct situation *situation, const char *point, int
 	} else {
 		others_lap(&run, 3, drains);
 	}
-	if (drains) /* only what was committed, and that once */
+	if (drains) /* only what was committed, and each event once */
 		ck_assert_uint_eq(event[run.subject].read, strcmp(point, "ring.commit.done") == 0);
 	px_ring_reclaim_all(&ring, is_alive);
 	end_run(&run, drains);
 }
 
-/*
- * R6 EVENT-17 EXIT-6: killed anywhere, it leaves no more than its own slots, and they can be had
- * again.
- */
+/* R6 EVENT-17 EXIT-6: a writer that is killed at any point leaves only its own slots, and others can reclaim them. */
 START_TEST(write_killed_anywhere_blocks_nobody)
 {
 	const char *point = points[_i];
@@ -1212,7 +1204,7 @@ END_TEST
 
 #define NR_KILLS 40
 
-/* EVENT-17 EXIT-6: slots that are taken back in time do not run out. */
+/* EVENT-17 EXIT-6: if threads reclaim slots in time, the slots do not run out. */
 START_TEST(reclaim_all_after_each_kill_keeps_all_slots)
 {
 	struct reader reader;
@@ -1256,7 +1248,7 @@ START_TEST(reclaim_all_after_more_kills_than_slots_frees_the_ring)
 	for (int i = 0; i < NR_KILLS; i++) {
 		bool caught;
 
-		/* Later ones find no slot and go home. */
+		/* Later threads find no slot and return. */
 		run_victim(MAX_EVENTS, 1, "ring.claim.done", 1, &caught);
 		if (i < NR_SLOTS / 2)
 			put_records(1, 1);
@@ -1277,7 +1269,7 @@ START_TEST(reclaim_all_after_more_kills_than_slots_frees_the_ring)
 }
 END_TEST
 
-/* R6: the slots of another owner do not change. */
+/* R6: slots of another owner do not change. */
 START_TEST(reclaim_record_of_the_dead_stops_at_the_next_owner)
 {
 	struct px_reservation dead, alive;
@@ -1297,7 +1289,7 @@ START_TEST(reclaim_record_of_the_dead_stops_at_the_next_owner)
 }
 END_TEST
 
-/* A record that was finished before its writer died is not taken back. */
+/* No thread reclaims a record that was committed before its writer died. */
 START_TEST(reclaim_committed_record_leaves_it)
 {
 	struct reader reader;
@@ -1313,7 +1305,7 @@ START_TEST(reclaim_committed_record_leaves_it)
 }
 END_TEST
 
-/* R3 EXIT-6: killed between its slots: none of them shows. */
+/* R3 EXIT-6: killed between its slots: the reader shows none of them. */
 START_TEST(reclaim_record_committed_in_part_is_no_record)
 {
 	struct px_reservation at;
@@ -1331,7 +1323,7 @@ START_TEST(reclaim_record_committed_in_part_is_no_record)
 }
 END_TEST
 
-/* The subject is interrupted there, by a handler that writes events itself. */
+/* At the point, a handler interrupts the subject and writes events itself. */
 
 static unsigned int nr_inner, first_inner, nr_inner_written;
 
@@ -1384,10 +1376,7 @@ static void run_interrupted(const struct situation *situation, const char *point
 	end_run(&run, false);
 }
 
-/*
- * R1 EVENT-7 SIG-1: both events are intact, at every step, also where the inner ones go round the
- * ring.
- */
+/* R1 EVENT-7 SIG-1: both events are complete, at every point, even if the events of the handler go round the ring. */
 START_TEST(write_in_signal_handler_anywhere_is_intact)
 {
 	const char *point = points[_i];
@@ -1404,7 +1393,7 @@ START_TEST(write_in_signal_handler_anywhere_is_intact)
 }
 END_TEST
 
-/* The subject is left there, by a handler that jumps out of it. */
+/* At the point, a handler leaves the subject with a jump. */
 
 static sigjmp_buf jump;
 
@@ -1414,7 +1403,7 @@ static void jumping_handler(int signal)
 	siglongjmp(jump, 1);
 }
 
-/* As it is once this thread is dead. */
+/* The state after this thread has died. */
 static bool others_alive(uint32_t tid)
 {
 	return tid != self();
@@ -1423,7 +1412,7 @@ static bool others_alive(uint32_t tid)
 static void run_jumped(const struct situation *situation, const char *point, int hit, bool drains)
 {
 	unsigned int nr_held = situation->has_holder;
-	static struct run run; /* its value is needed behind the jump */
+	static struct run run; /* its value is needed after the jump */
 
 	begin_run(&run, situation, starts[(unsigned int)hit % PX_ARRAY_SIZE(starts)]);
 	catch_signal(jumping_handler);
@@ -1434,7 +1423,7 @@ static void run_jumped(const struct situation *situation, const char *point, int
 		ck_abort_msg("%s, hit %d, was not met", point, hit);
 	}
 	is_subject = false;
-	/* R6: while the thread lives its slots are its own; they are all that is missing. */
+	/* R6: while the thread lives, it keeps its slots; only they are missing. */
 	ck_assert_uint_eq(px_ring_reclaim_all(&ring, always_alive), 0);
 	ck_assert_uint_le(nr_claimed() - nr_held, situation->n);
 	others_lap(&run, 3, drains);
@@ -1445,7 +1434,7 @@ static void run_jumped(const struct situation *situation, const char *point, int
 	end_run(&run, drains);
 }
 
-/* R6 EVENT-7 SIG-1: a record that is never finished costs its slots and nothing else. */
+/* R6 EVENT-7 SIG-1: a record that is never finished costs only its slots. */
 START_TEST(write_left_by_siglongjmp_anywhere_blocks_nobody)
 {
 	const char *point = points[_i];
@@ -1470,8 +1459,8 @@ static void overtake(void)
 }
 
 /*
- * A call that was left while it gave its slots up, or committed the further ones: those that were free have new
- * records, and the others are freed.
+ * A call was left while it gave up its slots, or committed the further ones.  Free slots have new records, and the
+ * others become free.
  */
 START_TEST(free_left_frees_the_slots_behind_those_that_are_overwritten)
 {
@@ -1496,7 +1485,10 @@ START_TEST(free_left_frees_the_slots_behind_those_that_are_overwritten)
 }
 END_TEST
 
-/* R3 LOOP-6: overtaken in the middle of a copy, it notices, and goes on with what is left. */
+/*
+ * R3 LOOP-6: if a writer overtakes the reader in the middle of a copy, the reader notices it, and goes on with the
+ * rest.
+ */
 START_TEST(unchanged_reader_overtaken_in_copy_is_noticed)
 {
 	static const uint32_t slots[] = {1, 2, 3, 5};
@@ -1542,7 +1534,7 @@ START_TEST(reserve_bounded_reader_in_copy_is_refused)
 }
 END_TEST
 
-/* What a writer does between the two loads of reserve. */
+/* What another writer does between the two loads of a reservation. */
 
 static void reader_drains(void)
 {
@@ -1558,10 +1550,7 @@ static void let_others_in(void)
 	reader_drains();
 }
 
-/*
- * R2 R4: a reservation that lost its race begins anew, with a new counter and the room there is
- * now.
- */
+/* R2 R4: a reservation that lost its race begins again, with a new counter and the present room. */
 START_TEST(reserve_overtaken_takes_a_later_counter)
 {
 	struct px_reservation at;
@@ -1577,10 +1566,7 @@ START_TEST(reserve_overtaken_takes_a_later_counter)
 }
 END_TEST
 
-/*
- * Everybody at once.  The serial of a record is the number of its writer, and below it that of the
- * event.
- */
+/* All threads at once.  The high part of a serial is the number of the writer, the low part that of the event. */
 
 #define NR_WRITERS 4
 #define HAMMER_NS 500000000u
@@ -1633,7 +1619,7 @@ static void take(struct hammer *work, uint64_t serial)
 }
 
 /*
- * Every writer lives, so the reader waits for a slot in flight until that is decided, or it is
+ * Every writer lives, so the reader waits for a slot in flight until it is committed or void, or until the reader is
  * lapped.
  */
 static uint64_t read_hammer(struct reader *reader, struct hammer work[NR_WRITERS], uint32_t nr_slots)
@@ -1651,7 +1637,7 @@ static uint64_t read_hammer(struct reader *reader, struct hammer work[NR_WRITERS
 			return nr_stuck;
 		if (look == PX_LOOK_EMPTY || look == PX_LOOK_CLAIMED || look == PX_LOOK_UNCLAIMED) {
 			if (finished) {
-				nr_stuck++; /* its note was hidden by another */
+				nr_stuck++; /* another note replaced its note */
 				pass(reader, reader->position + 1);
 			}
 			sched_yield();

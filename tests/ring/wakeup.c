@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A blocking read and what may befall it: an exit, a filter of system calls, signals. */
+/* What can happen to a blocking read: an exit, a filter of system calls, signals. */
 #include "support/common.h"
 
 #include <linux/filter.h>
@@ -43,7 +43,7 @@ static int wait_for_event(const struct timespec *abstime)
 					      abstime);
 }
 
-/* The status of a child, which is killed if it takes too long. */
+/* Return the exit status of a child; kill the child if it takes too long. */
 static int status_of(pid_t child)
 {
 	int status, result = 0;
@@ -57,12 +57,12 @@ static int status_of(pid_t child)
 	return status;
 }
 
-/* exit() in a handler of the thread that reads. */
+/* A handler in the reading thread calls exit(). */
 
 static void exit_now(int signal)
 {
 	(void)signal;
-	px_test_forgive_leaks(); /* threads that still read the stream find it whole */
+	px_test_forgive_leaks(); /* threads that still read the stream find its memory */
 	exit(7);
 }
 
@@ -71,7 +71,7 @@ static void raise_here(void)
 	raise(SIGUSR1);
 }
 
-/* While it sleeps, and while it holds the stream's lock. */
+/* While it sleeps, and while it holds the lock of the stream. */
 static int exit_while_reading(const char *point)
 {
 	const struct itimerval soon = {.it_value = {0, 20000}};
@@ -88,7 +88,7 @@ static int exit_while_reading(const char *point)
 
 static const char *const exit_points[] = {NULL, "reader.snapshot.taken"};
 
-/* EXIT-1 EXIT-8 SHUT-11: the destructor waits for no thread, because that thread may be its own. */
+/* EXIT-1 EXIT-8 SHUT-11: the destructor does not wait for other threads, because one of them may be its own thread. */
 START_TEST(exit_in_a_handler_of_a_reader_ends_the_process)
 {
 	pid_t child = fork();
@@ -102,7 +102,7 @@ START_TEST(exit_in_a_handler_of_a_reader_ends_the_process)
 }
 END_TEST
 
-/* A filter of system calls, as containers have: the call fails with this error. */
+/* A filter of system calls, as containers have: futex() fails with this error. */
 static bool forbid(unsigned int call, unsigned int error)
 {
 	struct sock_filter filter[] = {
@@ -161,7 +161,7 @@ static int wait_filtered(int i)
 	if (wait_for_event(&deadline) != ETIMEDOUT)
 		return 1;
 	pthread_create(&starter, NULL, start_soon, NULL);
-	/* GEN-13: without a deadline old kernels restart, too. */
+	/* GEN-13: old kernels also restart a wait without a deadline. */
 	sigaction(SIGALRM, &restart, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	if (wait_for_event(NULL) != 0)
@@ -195,7 +195,7 @@ static void count_sleeps(const char *name)
 	nr_sleeps += strcmp(name, "wait.sleep.begin") == 0;
 }
 
-/* GETNEXT-12: between two sleeps a handler would run unnoticed. */
+/* GETNEXT-12: a handler between two sleeps must end the wait, too. */
 START_TEST(getnext_without_event_sleeps_once)
 {
 	const struct timespec deadline = in_ms(300);
@@ -220,7 +220,7 @@ static void *read_numbers(void *sum)
 	return NULL;
 }
 
-/* GETNEXT-2: a writer that never comes to wake the reader leaves that to the next one. */
+/* GETNEXT-2: if a writer dies before it wakes the reader, the next writer wakes it. */
 START_TEST(getnext_behind_a_writer_gone_before_its_wake_is_woken_by_the_next)
 {
 	struct px_test_writer writer;

@@ -64,7 +64,7 @@ static __attribute__((noinline)) void record(uint32_t number)
 	posix_trace_event(type, data, sizeof(data));
 }
 
-/* Claims below head, in all rings. */
+/* Count the claims below head in all rings. */
 static unsigned int count_claims(void)
 {
 	const struct px_view *view = NULL;
@@ -82,7 +82,9 @@ static unsigned int count_claims(void)
 	return nr;
 }
 
-/* Read all events.  Return how many have the number of abandoned calls; those after them must be there, in order. */
+/*
+ * Read all events.  Return how many have the number of abandoned calls.  The events after them must be there, in order.
+ */
 static unsigned int expect_events_after(void)
 {
 	struct posix_trace_event_info info;
@@ -120,7 +122,7 @@ static void record_after(void)
 		record(1000 + i);
 }
 
-/* The signal comes in the middle of a call. */
+/* The signal arrives in the middle of a call. */
 
 static const char *raise_at;
 
@@ -147,7 +149,7 @@ static void record_interrupted(void)
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
 }
 
-/* The mask and the signals that are blocked must be those of before. */
+/* The signal mask must be that of before. */
 static void expect_nothing_blocked(void)
 {
 	sigset_t now;
@@ -157,7 +159,7 @@ static void expect_nothing_blocked(void)
 		ck_assert_int_le(sigismember(&now, i), 0);
 }
 
-/* Coroutines: each on a stack of its own. */
+/* Coroutines, each with its own stack. */
 
 #define STACK_BYTES 65536
 
@@ -186,7 +188,7 @@ static void run_coroutine(char *stack)
 	setcontext(&coroutine);
 }
 
-/* EVENT-7 EVENT-17: a thread keeps the claims of the calls that it has notes for, and the other calls end. */
+/* EVENT-7 EVENT-17: a thread keeps the claims of calls for which it has notes, and frees those of other calls. */
 START_TEST(events_after_many_coroutines_were_abandoned_in_an_event_are_there)
 {
 	char *stacks = mmap(NULL, (size_t)NR_CALLS * STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -205,7 +207,10 @@ START_TEST(events_after_many_coroutines_were_abandoned_in_an_event_are_there)
 }
 END_TEST
 
-/* Far jumps: up the usual stack, each from a place further up, so the signal frames of all of them stay. */
+/*
+ * Far jumps to callers on the usual stack.  Each starts from a frame further up, so all their signal frames stay in
+ * memory.
+ */
 
 #define STEP_BYTES 20000
 
@@ -243,8 +248,8 @@ END_TEST
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 /*
- * A handler comes before each instruction of a call, and leaves a call of its own.  A step is an instruction: the
- * processor traps after each one while the trap flag is set.
+ * A handler runs before each instruction of a call, and leaves a call of its own.  A step is an instruction: while the
+ * trap flag is set, the processor traps after each one.
  */
 
 #define TRAP_FLAG INT64_C(0x100)
@@ -283,7 +288,7 @@ START_TEST(call_left_by_a_handler_before_each_instruction_of_another_is_freed)
 	record(1);
 	catch_with(SIGUSR1, jump_out);
 	sigaction(SIGTRAP, &on, NULL);
-	posix_trace_event(type, NULL, 0); /* the loader takes no steps later */
+	posix_trace_event(type, NULL, 0); /* later, the loader makes no steps */
 	for (int step = 0; step < NR_STEPS; step++) {
 		nr_steps_left = step;
 		raise(SIGTRAP); /* the step after the return of the handler is the first one */

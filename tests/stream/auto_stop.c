@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of states in stream/auto_stop.h: each transition, and what leaves a state as it is. */
+/* The table of states in stream/auto_stop.h: each transition, and the events that do not change a state. */
 #include "support/common.h"
 
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 static struct px_view view;
 static struct px_auto_stop stop;
 static struct px_checkpoint_content file;
-static uint32_t run;   /* the run that a test is about */
-static uint32_t marks; /* of the record that was recorded after the automatic stop */
+static uint32_t run;   /* the run that the test is about */
+static uint32_t marks; /* of the record after the automatic stop */
 
 static uint64_t state_word(void)
 {
@@ -26,7 +26,7 @@ static void set_state(enum px_state state, bool armed)
 	view.segment->state = px_state_next(state_word(), state, armed);
 }
 
-/* A bounded segment in memory of this process, in its run FIRST_RUN. */
+/* A segment of a bounded stream in memory of this process, in its run FIRST_RUN. */
 static void set_up(void)
 {
 	struct px_mapping mapping;
@@ -88,7 +88,7 @@ static void pass_stop(void)
 	set_filter(false);
 }
 
-/* As when the reader has nothing left. */
+/* As when the reader has nothing left to read. */
 static void read_all(void)
 {
 	px_auto_stop_report(&stop, px_auto_stop_due(&view, state_word()));
@@ -150,7 +150,7 @@ static enum state state_of_run(void)
 
 #define STEPS_MAX 6
 
-/* The steps of a run, and the state of its STOP after the last but one, and after the last. */
+/* The steps of a run, and the state of its STOP before the last step and after it. */
 static const struct {
 	enum state before, after;
 	void (*step[STEPS_MAX])(void);
@@ -210,7 +210,7 @@ START_TEST(auto_stop_follows_its_table)
 }
 END_TEST
 
-/* UFULL-2: each run has a STOP of its own, and each is reported once. */
+/* UFULL-2: each run has its own STOP, and each STOP is reported once. */
 START_TEST(auto_stop_is_reported_once_for_each_run)
 {
 	for (int i = 0; i < 3; i++) {
@@ -247,7 +247,10 @@ START_TEST(auto_stop_is_settled_once_for_each_state_word)
 }
 END_TEST
 
-/* EXIT-4: a STOP in hand is reported again by the process that continues; one in the log is not. */
+/*
+ * EXIT-4: the process that continues reports a STOP again if it was read but not in the log; one in the log is not
+ * reported again.
+ */
 START_TEST(auto_stop_in_a_checkpoint_is_reported_once)
 {
 	bool in_hand = _i != 0;
@@ -267,7 +270,7 @@ START_TEST(auto_stop_in_a_checkpoint_is_reported_once)
 }
 END_TEST
 
-/* The end of the automatic stop. */
+/* When the automatic stop ends. */
 
 static const struct {
 	enum px_state state;
@@ -304,7 +307,7 @@ static const struct {
 	uint32_t room, mark;
 } marks_of[] = {{64, 32}, {16384, 8192}, {32768, 8192}, {65536, 8192}, {131072, 16384}};
 
-/* FLUSHP-5: the flush thread begins early, but not so early that it wakes for a few events. */
+/* FLUSHP-5: the flush thread begins early, but not so early that it wakes up for a few events. */
 START_TEST(high_water_mark_of_a_large_ring_is_low)
 {
 	struct px_ring ring = px_rings_get(&view.rings, 1);
@@ -333,7 +336,7 @@ START_TEST(auto_stop_of_a_small_ring_ends_when_it_is_empty)
 }
 END_TEST
 
-/* The state changes while the caller looks at it: the word that the caller knows is not there any more. */
+/* The state changes while the caller reads it: the word that the caller knows is gone. */
 START_TEST(auto_stop_does_not_end_another_window)
 {
 	uint64_t before;
@@ -406,14 +409,14 @@ START_TEST(last_stop_follows_its_table)
 	ck_assert_uint_eq(counter, file.last_stop_counter);
 	ck_assert_int_eq(stop.has_last_stop, counter != 0);
 	ck_assert_uint_eq(px_auto_stop_take_last(&stop, &file), 0);
-	/* The log has it: a second recovery does not add it again. */
+	/* The log has it, so a second recovery does not add it again. */
 	px_auto_stop_save(&stop, false, &checkpoint);
 	px_auto_stop_load(&next, &checkpoint);
 	ck_assert_uint_eq(px_auto_stop_take_last(&next, &file), 0);
 }
 END_TEST
 
-/* SETFILT-9 STOP-1: a writer that sleeps over many changes sees that there were some. */
+/* SETFILT-9 STOP-1: a writer that sleeps during many changes notices that there were some. */
 START_TEST(state_word_does_not_come_back_after_many_changes)
 {
 	uint64_t begin = px_state_next(0, PX_STATE_RUNNING, false);

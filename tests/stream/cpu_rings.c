@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams whose rings belong to CPUs (cpuring.h): what becomes of events whose writers are disturbed, moved, killed,
- * held, or not able to write there, and what the reader makes of it.
+ * Streams with a ring for each CPU (cpuring.h): what happens to events whose writers are disturbed, moved to another
+ * CPU, killed, stopped, or cannot write there; and what the reader returns.
  */
 #include "config.h"
 
@@ -24,14 +24,14 @@
 
 #define MANY_BYTES 200 /* of data: five slots */
 #define MANY_SLOTS 5
-#define TOO_MANY_BYTES 600 /* twelve slots: more than the sequence for a few takes */
+#define TOO_MANY_BYTES 600 /* twelve slots: more than the sequence for a few slots takes */
 #define MAX_NUMBERS 100000
 
 static trace_event_id_t type;
 static trace_id_t stream;
 static cpu_set_t all_cpus;
 static size_t max_bytes = MANY_BYTES;
-static int this_cpu, other_cpu; /* the same, where there is only one */
+static int this_cpu, other_cpu; /* the same CPU if there is only one */
 
 static void go_to(int cpu)
 {
@@ -64,7 +64,7 @@ static void teardown(void)
 	posix_trace_shutdown(stream);
 }
 
-/* Rings as by default; children are traced too. */
+/* Create a stream with the default rings, which also traces children. */
 static void make(int policy, size_t size)
 {
 	trace_attr_t attr;
@@ -97,7 +97,7 @@ static struct px_ring ring_of_cpu(int cpu)
 	return px_rings_get(&view()->rings, view()->rings.nr_shared + (uint32_t)cpu);
 }
 
-/* An event is a number, and bytes that belong to it.  What is recorded is noted in the order in which it is. */
+/* An event is a number, and bytes that depend on it.  The test notes the recorded events in their order. */
 static uint32_t recorded[MAX_NUMBERS], found[MAX_NUMBERS];
 static size_t nr_recorded, nr_found;
 static unsigned int nr_overflows;
@@ -158,7 +158,7 @@ static uint64_t count_lost(void)
 	return loss.overwritten + loss.dropped + loss.abandoned;
 }
 
-/* The stream has the last of the recorded events, in order.  It has counted the others as lost, each once. */
+/* The stream has the last recorded events, in order.  It has counted each of the others once as lost. */
 static void expect_all_but(size_t lost)
 {
 	uint64_t before = count_lost();
@@ -181,7 +181,7 @@ static void record_within(void)
 	record_next();
 }
 
-/* A thread of the same CPU does in the meantime what a handler must not. */
+/* Meanwhile, another thread on this CPU does what a handler must not do. */
 static sem_t help_wanted, help_given;
 static void (*help)(void);
 
@@ -255,7 +255,7 @@ static void *just_exit(void *unused)
 	pthread_exit(NULL);
 }
 
-/* What pthread_exit() loads the first time, no handler could load. */
+/* A handler could not load the library that pthread_exit() loads the first time. */
 static void get_ready(void)
 {
 	pthread_t thread;
@@ -286,7 +286,7 @@ static const struct {
 	{kill_process, CHILD},
 };
 
-/* Returns how often the trap was met: once, or not at all. */
+/* Return how often the trap was reached: once, or not at all. */
 static unsigned int record_disturbed(size_t step, void (*action)(void), enum disturbed disturbed)
 {
 	uint32_t number = next_number++;
@@ -353,13 +353,13 @@ START_TEST(event_disturbed_at_each_step_is_there_once)
 }
 END_TEST
 
-/* Slots of records that the reader has not read yet. */
+/* Return the number of slots in records that are not read yet. */
 static uint64_t unread(const struct px_ring *ring)
 {
 	return ring->control->head - ring->control->tail;
 }
 
-/* The same where it overwrites the oldest: that is lost, whether it was to be or not (C3). */
+/* The same if it overwrites the oldest record: that record is lost, even if the attempt fails (C3). */
 START_TEST(event_of_one_who_dies_at_each_step_in_full_ring_loses_no_more_than_its_place)
 {
 	unsigned int nr_hit = 0, nr_left = 0;
@@ -401,8 +401,8 @@ START_TEST(event_of_one_who_dies_at_each_step_in_full_ring_loses_no_more_than_it
 END_TEST
 
 /*
- * Disturbed without end: the event goes to the shared ring, where nothing disturbs it.  At a step of the usual way for
- * one slot or a few, that is the long way.
+ * Disturb the writer without end: the event goes to the shared ring, where nothing disturbs it.  At a step of the usual
+ * sequence for one or a few slots, the writer takes the long way.
  */
 START_TEST(event_disturbed_without_end_goes_to_the_shared_ring)
 {
@@ -438,12 +438,12 @@ START_TEST(event_disturbed_without_end_goes_to_the_shared_ring)
 }
 END_TEST
 
-/* What is left over at head, in a ring that is full (C3). */
+/* Slots that are left over at head, in a full ring (C3). */
 
 static const struct leftover {
 	uint32_t slots;
 	enum px_slot_state state;
-	size_t bytes; /* of the events there */
+	size_t bytes; /* number of events in the ring */
 	size_t lost;
 } leftovers[] = {
 	{1, PX_SLOT_CLAIMED, 8, 1},	     {3, PX_SLOT_CLAIMED, 8, 3},
@@ -462,7 +462,7 @@ static void leave_at_head(uint32_t slots, enum px_slot_state state)
 			px_word(head + i, px_thread.tid, state);
 }
 
-/* Until not one more has room without overwriting. */
+/* Fill the ring until one more event would overwrite another. */
 static void fill_ring(void)
 {
 	struct px_ring ring = ring_of_cpu(this_cpu);
@@ -482,7 +482,7 @@ START_TEST(read_where_claims_were_left_counts_what_stood_there_once)
 	read_all();
 	ring = ring_of_cpu(this_cpu);
 	data_bytes = 8;
-	record_next(); /* so that many slots cover more than one record */
+	record_next(); /* so that many slots belong to more than one record */
 	data_bytes = left->bytes;
 	fill_ring();
 	while (unread(&ring) <= ring.mask) {
@@ -495,7 +495,7 @@ START_TEST(read_where_claims_were_left_counts_what_stood_there_once)
 	expect_all_but(left->lost);
 	px_test_expect_status(stream, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
 			      POSIX_TRACE_OVERRUN);
-	/* The next one takes the place, and nothing is lost once more. */
+	/* The next event takes the place, and no second event is lost. */
 	record_next();
 	expect_all_but(0);
 	px_test_expect_status(stream, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
@@ -508,7 +508,7 @@ END_TEST
 
 static int snapshots;
 
-/* Whoever takes what was left does so behind the reader's second look at head. */
+/* A writer takes the slot that was left over, after the reader has loaded head a second time. */
 static void record_behind_snapshot(void)
 {
 	if (++snapshots < 2)
@@ -532,7 +532,7 @@ START_TEST(read_while_the_next_writer_takes_what_was_left_counts_it_once)
 }
 END_TEST
 
-/* Sleepers in the ring of a CPU. */
+/* Sleeping writers in the ring of a CPU. */
 
 #define NR_SLEEPERS PX_EMIT_ATTEMPTS
 
@@ -563,7 +563,7 @@ START_TEST(event_that_meets_sleepers_passes_them_or_is_counted)
 		for (uint64_t i = 0; i < nr_sleepers; i++)
 			ck_assert_int_eq(px_word_state(ring.slots[i].word), PX_SLOT_CLAIMED);
 	}
-	/* Each time round all attempts of one event. */
+	/* In each round, all attempts of one event. */
 	ck_assert_uint_eq(ring.control->given_up, nr_sleepers == NR_SLEEPERS ? 4 : 0);
 	for (size_t i = 0; i < nr_sleepers; i++)
 		px_test_release(&sleepers[i]);
@@ -578,8 +578,8 @@ START_TEST(event_that_meets_sleepers_passes_them_or_is_counted)
 END_TEST
 
 /*
- * The sleepers hold as many slots as an event tries.  LOOP-4: the event that is given up is marked between the events
- * of its thread before and after it, although one snapshot of the reader shows both.
+ * The sleeping writers hold as many slots as an event has attempts.  LOOP-4: OVERFLOW for the event that is given up is
+ * between the events of its thread before and after it, although one snapshot of the reader has both.
  */
 START_TEST(event_given_up_is_marked_in_its_place)
 {
@@ -600,7 +600,7 @@ START_TEST(event_given_up_is_marked_in_its_place)
 		uint64_t given_up = ring.control->given_up;
 		uint32_t lost, first = next_number;
 
-		batch = batch % 7 + 2; /* varied, so that the loss comes at any place of a batch */
+		batch = batch % 7 + 2; /* changed each time, so that the loss is at any place of a batch */
 		nr_recorded = 0;
 		while (ring.control->given_up == given_up && next_number - first < batch)
 			record_next();
@@ -631,7 +631,7 @@ END_TEST
 
 #define LONG_BYTES 3000 /* more slots than attempts */
 
-/* A record of many slots, whose writer sleeps, is one obstacle: events of any size go around it. */
+/* A record of many slots, whose writer sleeps, is one obstacle: events of any size skip it. */
 START_TEST(events_go_around_a_long_record_whose_writer_sleeps)
 {
 	static unsigned char data[LONG_BYTES];
@@ -687,12 +687,12 @@ START_TEST(slots_of_the_dead_in_a_ring_of_a_cpu_come_back)
 	ck_assert_uint_eq(ring.control->given_up, 0);
 	read_all();
 	ck_assert_uint_eq(nr_found, ring.mask + 1);
-	/* A writer that has met one slot of the dead also frees the one that it needs next. */
+	/* If a writer meets one slot of a dead writer, it also frees the next one that it needs. */
 	ck_assert_uint_eq(px_ring_extra(ring.control), NR_SLEEPERS / 2);
 }
 END_TEST
 
-/* LOOP-4: the gap has the time of the first event that was lost. */
+/* LOOP-4: the gap has the time of the first lost event. */
 START_TEST(overflow_of_a_ring_of_a_cpu_has_the_time_of_the_first_lost)
 {
 	struct px_test_event event;
@@ -727,14 +727,14 @@ START_TEST(overflow_of_a_ring_of_a_cpu_has_the_time_of_the_first_lost)
 }
 END_TEST
 
-/* A thread that has no area of its own writes to the shared ring. */
+/* A thread without a registered area writes to the shared ring. */
 
 static bool give_area_away(void)
 {
 #if PX_HAS_CPURINGS
 	struct rseq *area = px_cpu_of(px_cpu_area()).area;
 
-	/* As large as the C library has said when it registered it; which differs between versions. */
+	/* The size is the one with which the C library registered the area; it differs between versions. */
 	return area && (syscall(SYS_rseq, area, 32, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0 ||
 			syscall(SYS_rseq, area, __rseq_size, RSEQ_FLAG_UNREGISTER, RSEQ_SIG) == 0);
 #else
@@ -843,7 +843,7 @@ START_TEST(stop_with_writers_of_both_kinds_is_last)
 			if (id == 0 && last == POSIX_TRACE_STOP)
 				break;
 			if (id == 0)
-				continue; /* a writer is at it */
+				continue; /* another writer is using it */
 			ck_assert_uint_ne(last, POSIX_TRACE_STOP);
 			ck_assert(last == 0 || id != POSIX_TRACE_START);
 			ck_assert(last != 0 || id == POSIX_TRACE_START || i % 5 == 0);
@@ -863,7 +863,7 @@ END_TEST
 
 #define NR_ALONE 100
 
-/* A program without areas: its streams have rings that CPUs share. */
+/* A program without registered areas: its streams have rings that CPUs share. */
 static int run_without_areas(void)
 {
 	struct posix_trace_event_info info;
@@ -900,7 +900,7 @@ static int exec_without_areas(void *unused)
 	return unused ? 99 : 98;
 }
 
-/* It goes on in the stream of its parent too, in the ring that is for such. */
+/* In the stream of its parent, it also continues in the ring for such threads. */
 START_TEST(program_without_areas_writes_to_shared_rings)
 {
 	make(POSIX_TRACE_LOOP, 200000);
@@ -921,7 +921,7 @@ static const bool has_vfork = false;
 static const bool has_vfork = true;
 #endif
 
-/* True if the kernel knows the area of this thread; from now on it does. */
+/* Return true if the kernel knows the area of this thread; from now on it does. */
 static bool is_watched(void)
 {
 #if PX_HAS_CPURINGS
@@ -931,7 +931,7 @@ static bool is_watched(void)
 #endif
 }
 
-/* A child of vfork() has the area of a thread that waits; the kernel watches it there when the child records. */
+/* A child of vfork() uses the area of the waiting parent thread.  The kernel uses the area while the child records. */
 START_TEST(event_of_a_child_of_vfork_is_watched)
 {
 	uint64_t head;
@@ -961,7 +961,7 @@ START_TEST(event_of_a_child_of_vfork_is_watched)
 }
 END_TEST
 
-/* The child of a child of vfork has a copy of an area that the kernel did not know. */
+/* The child of a child of vfork has a copy of an area that the kernel does not know for it. */
 START_TEST(event_of_a_child_of_a_child_of_vfork_is_watched)
 {
 	pid_t child, grandchild;
@@ -995,11 +995,11 @@ START_TEST(event_of_a_child_of_a_child_of_vfork_is_watched)
 }
 END_TEST
 
-/* An automatic stop while a writer of another ring, or of this one, is on its way. */
+/* An automatic stop while a writer of another ring, or of this one, is in its sequence. */
 
 static const struct {
 	const char *point;
-	bool is_recorded; /* it found the stream running */
+	bool is_recorded; /* it found that the stream runs */
 } ways[] = {
 	{"point.state.loaded", false}, {"ring.claim.done", false},  {"record.write.first", true},
 	{"ring.commit.ready", true},   {"ring.commit.done", true},
@@ -1020,7 +1020,7 @@ START_TEST(automatic_stop_with_a_writer_on_its_way_is_behind_its_event)
 	do
 		record_next();
 	while (px_state_of(view()->segment->state) == PX_STATE_RUNNING);
-	/* A reservation that is not committed is waited for, at the first look at any rate. */
+	/* The reader waits for a reservation that is not committed, at least at its first look. */
 	if (ways[way].is_recorded && strcmp(ways[way].point, "ring.commit.done") != 0)
 		ck_assert_uint_ne(px_test_take(stream, &event), POSIX_TRACE_STOP);
 	px_test_release(&writer);
@@ -1035,7 +1035,7 @@ START_TEST(automatic_stop_with_a_writer_on_its_way_is_behind_its_event)
 }
 END_TEST
 
-/* Storms of signals whose handlers record. */
+/* Many signals whose handlers record events. */
 
 #define NR_STORMERS 4
 #define STORM_EVENTS 100000
@@ -1050,7 +1050,7 @@ struct stormer {
 static struct stormer stormers[NR_STORMERS];
 static __thread struct stormer *storming;
 static const struct storm {
-	bool moves; /* from CPU to CPU; else all are on one */
+	bool moves; /* moves from CPU to CPU; otherwise all threads are on one */
 	bool is_mixed;
 	size_t size;
 	uint32_t events;
@@ -1062,7 +1062,7 @@ static const struct storm {
 };
 static const struct storm *storm;
 
-/* Of thread, whether in the handler, and serial. */
+/* The thread, whether a handler recorded it, and the serial. */
 static void record_of(struct stormer *of, bool is_handler, uint32_t serial)
 {
 	static const size_t sizes[] = {12, 12, 12, 40, 12, 200};
@@ -1160,7 +1160,7 @@ START_TEST(events_in_a_storm_of_signals_are_there_once_and_in_order)
 	}
 	ck_assert_int_eq(pthread_create(&joiner, NULL, join_all, NULL), 0);
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(all_cpus), &all_cpus), 0);
-	/* Beside writers that wait for a CPU for long, one is passed now and then: that is a loss. */
+	/* If many writers wait long for a CPU, the reader skips one of them now and then, which is a loss. */
 	while (storm->may_lose && !__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
 		take_stormed();
 	pthread_join(joiner, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a stream into its log: flushes by call and by the library's thread, what happens meanwhile, what
- * happens when the log is full or cannot be written, and how it all ends.
+ * From a stream into its log: flushes by calls and by the library's thread, what happens meanwhile, what happens if the
+ * log is full or cannot be written, and how it ends.
  */
 #include "support/common.h"
 
@@ -76,7 +76,7 @@ static int status_of_flush(void)
 	return px_test_status(stream).posix_stream_flush_status;
 }
 
-/* What stands in the file now. */
+/* Read the present content of the file. */
 static uint64_t nr_logged(void)
 {
 	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
@@ -124,15 +124,15 @@ static void expect_end(void)
 	ok(posix_trace_close(log_id));
 }
 
-/* What a whole log must be like, whatever happened. */
+/* What must hold for each complete log. */
 struct tale {
 	uint32_t nr_numbers, nr_missing, nr_gaps, nr_flushes, nr_stops, nr_errors;
 	bool ends_with_stop;
 };
 
 /*
- * Times do not fall; windows are closed; nothing is recorded between STOP and START; flushes do not overlap;
- * only events of flushes come between OVERFLOW and RESUME, and where numbers are missing.
+ * Times do not fall; windows end; nothing is recorded between STOP and START; flushes do not overlap; between OVERFLOW
+ * and RESUME there are only events of flushes, and only there numbers are missing.
  */
 static struct tale read_tale(uint32_t first_number)
 {
@@ -218,7 +218,7 @@ START_TEST(flush_works_in_every_state_and_is_marked_while_running)
 	errno = 1234;
 	ok(posix_trace_flush(stream));
 	ck_assert_int_eq(errno, 1234);
-	ck_assert_uint_eq(nr_logged(), 3); /* FLOP-6: FLUSH_STOP comes with the next */
+	ck_assert_uint_eq(nr_logged(), 3); /* FLOP-6: FLUSH_STOP comes with the next flush */
 	ok(posix_trace_flush(stream));
 	ck_assert_uint_eq(nr_logged(), 5);
 	trace_next();
@@ -248,7 +248,7 @@ __attribute__((noinline)) static void flush_here(void)
 	return_address = __builtin_return_address(0);
 }
 
-/* INFO-3 INFO-4 INFO-9: a flush by call has its caller. */
+/* INFO-3 INFO-4 INFO-9: the events of a flush by a call have the identity of the caller. */
 START_TEST(flush_events_tell_who_called)
 {
 	use_plain_stream();
@@ -264,7 +264,7 @@ START_TEST(flush_events_tell_who_called)
 }
 END_TEST
 
-/* SYSEV-9: the filter has its say on the pair too. */
+/* SYSEV-9: the filter also applies to the two events of a flush. */
 START_TEST(flush_pair_in_the_filter_is_not_recorded)
 {
 	trace_event_set_t set;
@@ -291,7 +291,7 @@ START_TEST(flush_pair_in_the_filter_is_not_recorded)
 }
 END_TEST
 
-/* Record until the stream is full; how many it took. */
+/* Record until the stream is full.  Return the number of events. */
 static uint32_t fill(void)
 {
 	uint32_t first = next_number;
@@ -328,7 +328,7 @@ START_TEST(flush_of_a_full_stream_starts_it_again)
 }
 END_TEST
 
-/* UFULL-8 FLUSHP-6 AMB-15: a loss is marked as in any other stream. */
+/* UFULL-8 FLUSHP-6 AMB-15: a loss is reported as in any other stream. */
 static uint64_t realtime_ns(void)
 {
 	struct timespec now;
@@ -337,7 +337,7 @@ static uint64_t realtime_ns(void)
 	return px_test_ns(now);
 }
 
-/* SYSEV-2 SYSEV-3: OVERFLOW is where its time is, before FLUSH_START, and RESUME where the stream runs again. */
+/* SYSEV-2 SYSEV-3: OVERFLOW is at its time, before FLUSH_START, and RESUME is where the stream runs again. */
 START_TEST(flush_of_a_full_stream_marks_what_was_lost)
 {
 	uint64_t before_ns, stop_ns, start_ns;
@@ -373,7 +373,7 @@ START_TEST(flush_of_a_full_stream_marks_what_was_lost)
 }
 END_TEST
 
-/* SYSEV-9: the same events with one of them filtered: 0 OVERFLOW, 1 RESUME, 2 FLUSH_START, 3 START */
+/* SYSEV-9: the same events with one of them in the filter: 0 OVERFLOW, 1 RESUME, 2 FLUSH_START, 3 START */
 START_TEST(flush_of_a_full_stream_marks_its_loss_without_filtered_events)
 {
 	static const trace_event_id_t all[] = {POSIX_TRACE_OVERFLOW, POSIX_TRACE_FLUSH_START,
@@ -410,7 +410,7 @@ START_TEST(flush_of_a_full_stream_marks_its_loss_without_filtered_events)
 }
 END_TEST
 
-/* AMB-3 CLEAR-10: stopped by call while it was full, it stays so. */
+/* AMB-3 CLEAR-10: a stream that a call stopped while it was full stays stopped. */
 START_TEST(flush_of_a_full_stream_that_was_stopped_leaves_it_stopped)
 {
 	uint32_t n;
@@ -430,12 +430,12 @@ START_TEST(flush_of_a_full_stream_that_was_stopped_leaves_it_stopped)
 }
 END_TEST
 
-/* A thread that flushes and is held before it writes. */
+/* A thread that flushes and stops before it writes. */
 static struct {
 	pthread_t thread;
 	sem_t arrived, released;
 	const char *point;
-	int nr_passes; /* of the point, before it is held */
+	int nr_passes; /* number of passages of the point before it stops */
 	int error;
 	bool was_held;
 } held;
@@ -487,7 +487,7 @@ static void let_flush_go(void)
 	pthread_join(held.thread, NULL);
 }
 
-/* FLOP-2 FLOP-3 FLOP-6: the rest of the library goes on while a flush writes. */
+/* FLOP-2 FLOP-3 FLOP-6: while a flush writes, all other calls of the library work. */
 START_TEST(flush_in_progress_is_told_and_holds_nobody_up)
 {
 	use_plain_stream();
@@ -527,7 +527,7 @@ static uint32_t raised_flag(void)
 	return flag;
 }
 
-/* The stream's thread would be woken by each event that finds no room, and find nothing to do. */
+/* Each event without room would wake the stream's thread, which would have nothing to do. */
 START_TEST(flush_by_another_thread_lets_the_streams_own_sleep)
 {
 	use_stream(POSIX_TRACE_FLUSH, 4096, POSIX_TRACE_APPEND, 0);
@@ -623,7 +623,7 @@ static void *clear_held(void *unused)
 	return unused;
 }
 
-/* CLEAR-12: the rest of the library goes on while clear empties the file. */
+/* CLEAR-12: while clear empties the file, all other calls of the library work. */
 START_TEST(clear_in_progress_is_told_and_holds_nobody_up)
 {
 	use_plain_stream();
@@ -663,7 +663,7 @@ static bool is_open(void)
 	return inside != NULL;
 }
 
-/* SHUT-2 SHUT-3 UNREAD-1: whatever write the flush is at, nothing is lost on the way. */
+/* SHUT-2 SHUT-3 UNREAD-1: at whichever write the flush is, nothing is lost. */
 START_TEST(shutdown_during_a_flush_loses_nothing)
 {
 	pthread_t thread;
@@ -689,7 +689,7 @@ START_TEST(shutdown_during_a_flush_loses_nothing)
 }
 END_TEST
 
-/* LOGP-3 SHUT-2: a log that becomes full in such a moment has its STOP all the same. */
+/* LOGP-3 SHUT-2: if the log becomes full at such a moment, it still gets its STOP. */
 START_TEST(shutdown_during_a_flush_into_a_full_log_ends_it_with_stop)
 {
 	pthread_t thread;
@@ -754,14 +754,14 @@ START_TEST(flush_from_many_threads_is_one_after_the_other)
 	tale = read_tale(0);
 	ck_assert_uint_eq(tale.nr_flushes, NR_FLUSHERS * FLUSHES_EACH);
 	ck_assert_uint_le(tale.nr_numbers + tale.nr_missing,
-			  next_number); /* the rest is lost too */
-	/* A gap may stand behind the last number. */
+			  next_number); /* the rest is lost, too */
+	/* There may be a gap after the last number. */
 	ck_assert(tale.nr_missing == 0 || tale.nr_gaps > 0);
 	ck_assert(tale.nr_gaps == 0 || tale.nr_numbers < next_number);
 }
 END_TEST
 
-/* Whether the stream is above its high-water mark: then the writer waits for the library's thread. */
+/* Return true if the stream is above its high-water mark: then the writer waits for the library's thread. */
 static bool is_high(void)
 {
 	struct px_stream *inside = px_handle_lock(stream);
@@ -771,7 +771,7 @@ static bool is_high(void)
 	return is_above;
 }
 
-/* FLUSHP-1 FLUSHP-5 MODEL-3: at a rate that it can sustain, nothing is lost, and it never stops. */
+/* FLUSHP-1 FLUSHP-5 MODEL-3: at a rate that the log can sustain, nothing is lost, and the stream never stops. */
 START_TEST(flush_policy_loses_nothing_of_a_paced_writer)
 {
 	struct txtrace_loss loss;
@@ -842,7 +842,7 @@ static void *trace_hastily(void *argument)
 	return argument;
 }
 
-/* Two threads record as fast as they can: into one ring, into two, into those of the CPUs. */
+/* Two threads record as fast as they can: into one ring, into two rings, and into the rings of the CPUs. */
 START_TEST(flush_of_hasty_writers_has_times_that_do_not_fall)
 {
 	static const int log_policies[] = {POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,
@@ -885,7 +885,7 @@ START_TEST(flush_of_hasty_writers_has_times_that_do_not_fall)
 }
 END_TEST
 
-/* This thread writes to another ring than ring 0, of two; false if the machine has no such CPU. */
+/* Let this thread write to another ring than ring 0, of two.  Return false if the machine has no such CPU. */
 static bool leave_first_ring(void)
 {
 	cpu_set_t allowed, one;
@@ -902,7 +902,7 @@ static bool leave_first_ring(void)
 }
 
 /*
- * EVENT-11: a writer is held between the counter and the reservation, and a flush passes.  The event comes after the
+ * EVENT-11: a writer stops between the counter and the reservation, and a flush passes.  The event comes after the
  * flush, so the writer takes a later counter: the order of the log is the order of times.
  */
 START_TEST(flush_while_an_event_is_recorded_gives_it_a_later_time)
@@ -932,14 +932,14 @@ START_TEST(flush_while_an_event_is_recorded_gives_it_a_later_time)
 }
 END_TEST
 
-/* FLUSHP-1: what is recorded once reaches the log without any further cause. */
+/* FLUSHP-1: an event reaches the log without any further call. */
 START_TEST(flush_policy_flushes_also_what_is_little)
 {
 	use_stream(POSIX_TRACE_FLUSH, 65536, POSIX_TRACE_LOOP, 0);
 	ok(posix_trace_start(stream));
 	nr_logged();
 	trace_next();
-	do { /* it is being written: no time to check the rest */
+	do { /* the log is being written, so there is no time to check the rest */
 		sleep_ms(10);
 		ck_assert_int_eq(pread(file, &facts.commit, sizeof(facts.commit),
 				       (off_t)facts.layout.commit),
@@ -949,7 +949,7 @@ START_TEST(flush_policy_flushes_also_what_is_little)
 }
 END_TEST
 
-/* The thread of the library: its number, or 0. */
+/* Return the number of the library's thread, or 0. */
 static pid_t find_flusher(void)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -1001,7 +1001,7 @@ START_TEST(flush_policy_has_a_thread_that_takes_no_signals)
 }
 END_TEST
 
-/* Errors of writing.  No check of Check may stand where file sizes are limited. */
+/* Errors of writing.  While the file size is limited, the test makes no Check assertions. */
 
 static volatile sig_atomic_t nr_signals;
 
@@ -1054,7 +1054,7 @@ START_TEST(flush_beyond_the_file_size_limit_gives_efbig_once_and_goes_on)
 	expect(POSIX_TRACE_START);
 	expect_numbers(0, 5);
 	expect(POSIX_TRACE_FLUSH_START);
-	expect(POSIX_TRACE_FLUSH_STOP); /* of the second, which lost all else */
+	expect(POSIX_TRACE_FLUSH_STOP); /* of the second round, which lost all other events */
 	expect_numbers(10, 15);
 	expect(POSIX_TRACE_FLUSH_START);
 	expect(POSIX_TRACE_FLUSH_STOP);
@@ -1062,11 +1062,11 @@ START_TEST(flush_beyond_the_file_size_limit_gives_efbig_once_and_goes_on)
 	expect(0);
 	ck_assert_int_eq(px_test_status(log_id).posix_stream_flush_error, EFBIG);
 	ck_assert_int_eq(px_test_status(log_id).posix_log_overrun_status, POSIX_TRACE_OVERRUN);
-	ck_assert_uint_eq(facts.commit.nr_lost, 9); /* FLUSH_STOP, 5 events, 2 pairs but the last */
+	ck_assert_uint_eq(facts.commit.nr_lost, 9); /* FLUSH_STOP, 5 events, and 2 pairs except their last event */
 }
 END_TEST
 
-/* FLUSH-10 SIG-5: the mask is as before, and what the application itself has pending stays. */
+/* FLUSH-10 SIG-5: the signal mask stays, and signals of the application stay pending. */
 START_TEST(flush_keeps_a_signal_that_was_pending_before)
 {
 	sigset_t set, pending, mask;
@@ -1092,7 +1092,7 @@ START_TEST(flush_keeps_a_signal_that_was_pending_before)
 }
 END_TEST
 
-/* FLUSH-10: a signal to the process is another one than the flush's own. */
+/* FLUSH-10: a SIGXFSZ sent to the process is not that of the flush. */
 START_TEST(flush_adds_nothing_to_a_signal_of_the_process)
 {
 	sigset_t set;
@@ -1112,7 +1112,7 @@ START_TEST(flush_adds_nothing_to_a_signal_of_the_process)
 }
 END_TEST
 
-/* FLUSH-11 LOGP-8: also what could not be written frees its space. */
+/* FLUSH-11 LOGP-8: events that could not be written are freed, too. */
 START_TEST(flush_that_fails_frees_the_space_of_a_full_stream)
 {
 	uint32_t n;
@@ -1132,7 +1132,7 @@ START_TEST(flush_that_fails_frees_the_space_of_a_full_stream)
 }
 END_TEST
 
-/* SYSEV-8 LOGP-8 FLUSH-8 FLUSH-10: the library's thread reports errors by an event and the status. */
+/* SYSEV-8 LOGP-8 FLUSH-8 FLUSH-10: the library's thread reports errors with an event and in the status. */
 START_TEST(flush_policy_records_an_error_of_its_own_flush)
 {
 	struct posix_trace_status_info status;
@@ -1166,7 +1166,10 @@ START_TEST(flush_policy_records_an_error_of_its_own_flush)
 }
 END_TEST
 
-/* A log on a file system of this size, which no other process can open.  False: no right to mount it, so the test is skipped. */
+/*
+ * A log on a file system of this size, which no other process can open.  Return false if this process may not mount it;
+ * then the test is skipped.
+ */
 static bool use_small_disk(const char *test, const char *options)
 {
 	char folder[] = "/tmp/posixtrace-mount.XXXXXX", path[64];
@@ -1233,7 +1236,7 @@ START_TEST(shutdown_that_cannot_write_says_so_and_frees_everything)
 }
 END_TEST
 
-/* CLEAR-7 FLUSH-10: also clear writes the file. */
+/* CLEAR-7 FLUSH-10: clear also writes to the file. */
 START_TEST(clear_beyond_the_file_size_limit_gives_efbig_and_no_signal)
 {
 	int error;
@@ -1321,7 +1324,7 @@ START_TEST(flush_policy_with_a_full_log_suspends_the_stream)
 }
 END_TEST
 
-/* LOGP-3: the events that were discarded have been, and the STOP is still the last when a write fails. */
+/* LOGP-3: after a failed write, the discarded events are gone, and STOP is still the last event. */
 START_TEST(flush_into_a_full_log_that_fails_ends_with_stop_all_the_same)
 {
 	struct tale tale;
@@ -1333,7 +1336,10 @@ START_TEST(flush_into_a_full_log_that_fails_ends_with_stop_all_the_same)
 	ok(posix_trace_flush(stream));
 	nr_logged();
 	trace_many(2000);
-	/* Only the last piece does not fit: behind the first flush are three of a quarter of the entries, and a smaller one. */
+	/*
+	 * Only the last piece does not fit: after the first flush there are three pieces of a quarter of the entries
+	 * each, and a smaller one.
+	 */
 	fails(flush_limited(facts.layout.frames + facts.commit.end_frame +
 			    3 * (sizeof(struct px_log_frame) + facts.header.nr_entries / 4 * 2) + 180),
 	      EFBIG);
@@ -1369,7 +1375,7 @@ START_TEST(clear_makes_a_full_log_usable_again)
 }
 END_TEST
 
-/* LOGP-1 LOGP-7 FLUSH-4 STATUS-11 STATUS-2: a LOOP log has the newest events, and no gap is made up. */
+/* LOGP-1 LOGP-7 FLUSH-4 STATUS-11 STATUS-2: a LOOP log has the newest events, and reports no false gap. */
 START_TEST(flush_into_a_looping_log_keeps_the_newest)
 {
 	struct tale tale;
@@ -1450,7 +1456,7 @@ START_TEST(clear_makes_the_log_as_new)
 	expect_log_status(0, POSIX_TRACE_NO_OVERRUN, POSIX_TRACE_NOT_FULL);
 	ck_assert_uint_eq(nr_logged(), 0);
 	ck_assert_uint_eq(facts.nr_entries, 0);
-	if (_i != 4) { /* else the log was full, and the stream stopped */
+	if (_i != 4) { /* otherwise the log was full, and the stream stopped */
 		ck_assert_int_eq(px_test_status(stream).posix_stream_status, POSIX_TRACE_RUNNING);
 		ok(posix_trace_stop(stream));
 		ok(posix_trace_clear(stream));
@@ -1493,7 +1499,7 @@ START_TEST(clear_keeps_attributes_and_names_in_the_log)
 }
 END_TEST
 
-/* CLEAR-5 STATUS-8: reported losses and sticky states begin again. */
+/* CLEAR-5 STATUS-8: reported losses and the flags of the status begin again. */
 START_TEST(clear_forgets_errors_and_losses)
 {
 	signal(SIGXFSZ, count_signal);
@@ -1523,7 +1529,7 @@ START_TEST(shutdown_of_a_running_stream_stops_and_logs_it)
 }
 END_TEST
 
-/* SHUT-2 STOP-3: a stream that stopped by itself gets no second STOP. */
+/* SHUT-2 STOP-3: a stream that stopped automatically gets no second STOP. */
 START_TEST(shutdown_of_a_full_stream_logs_its_automatic_stop)
 {
 	uint32_t n;
@@ -1563,7 +1569,7 @@ START_TEST(shutdown_by_two_threads_succeeds_once)
 }
 END_TEST
 
-/* A child with a stream of its own, which records, flushes, records again and leaves. */
+/* A child with its own stream records, flushes, records again and exits. */
 static void live_in_child(int policy)
 {
 	use_stream(policy, 65536, POSIX_TRACE_LOOP, 1 << 20);
@@ -1609,7 +1615,7 @@ START_TEST(exit_without_shutdown_completes_the_log)
 }
 END_TEST
 
-/* EXIT-1 EXIT-4 EXEC-4: what ends without a word leaves a log that opens complete. */
+/* EXIT-1 EXIT-4 EXEC-4: a process that ends without shutdown leaves a log that opens as complete. */
 START_TEST(exit_at_once_leaves_what_completes_the_log)
 {
 	pid_t child;
@@ -1653,7 +1659,7 @@ static void *record_as_last(void *by_system_call)
 	return NULL;
 }
 
-/* Exit handlers run in the flush thread, but with the signals of the program. */
+/* Exit handlers run in the flush thread, with the signal mask of the program. */
 static void record_in_handler(void)
 {
 	sigset_t mask;
@@ -1690,7 +1696,7 @@ static void leave_to_last_thread(int which)
 	pthread_exit(NULL);
 }
 
-/* EXIT-1 EXIT-8: the flush thread is no thread of the program, which ends with its own last thread. */
+/* EXIT-1 EXIT-8: the flush thread does not count as a thread of the program, which ends with its own last thread. */
 START_TEST(exit_of_the_last_thread_ends_the_process)
 {
 	uint32_t nr_events = _i == LAST_IS_FIRST ? 21 : _i == LAST_BY_SYSTEM_CALL ? 30 : 31;
@@ -1717,7 +1723,7 @@ START_TEST(exit_of_the_last_thread_ends_the_process)
 }
 END_TEST
 
-/* FORK-6 SHUT-12: a child's end is not the parent's. */
+/* FORK-6 SHUT-12: the end of a child does not end the parent's stream. */
 START_TEST(exit_of_a_child_leaves_the_log_alone)
 {
 	pid_t child;
@@ -1747,7 +1753,7 @@ static void use_log_functions(void)
 {
 	int fd = memfd_create("log", 0);
 
-	posix_trace_create_withlog(0, NULL, fd, &stream); /* no check of Check: it writes files */
+	posix_trace_create_withlog(0, NULL, fd, &stream); /* no Check assertions, because Check writes files */
 	posix_trace_start(stream);
 	trace_next();
 	posix_trace_flush(stream);
@@ -1759,7 +1765,7 @@ static void use_log_functions(void)
 	syscall(SYS_close, fd);
 }
 
-/* GEN-7 CANC-3: none of these is left half done. */
+/* GEN-7 CANC-3: none of these calls is left half done. */
 START_TEST(log_functions_are_no_cancellation_points)
 {
 	px_test_with_cancellation_pending(use_log_functions);
@@ -1781,7 +1787,7 @@ static void *set_no_namer_cancelled(void *unused)
 	return unused;
 }
 
-/* It waits for a flush that is under way, and is not cancelled in that. */
+/* The call waits for a flush that is in progress, and is not cancelled during the wait. */
 START_TEST(set_namer_during_a_flush_is_no_cancellation_point)
 {
 	pthread_t thread;
@@ -1793,7 +1799,7 @@ START_TEST(set_namer_during_a_flush_is_no_cancellation_point)
 	ck_assert_int_eq(pthread_create(&thread, NULL, set_no_namer_cancelled, NULL), 0);
 	while (sem_wait(&begun_to_name) != 0)
 		;
-	sleep_ms(50); /* so that it waits; if it does not yet, nothing is tested */
+	sleep_ms(50); /* so that it waits; if it does not wait yet, the test checks nothing */
 	let_flush_go();
 	pthread_join(thread, NULL);
 	ok(error_of_namer);
@@ -1819,7 +1825,7 @@ static void *flush_all_the_time(void *unused)
 	return unused;
 }
 
-/* GEN-3 STATUS-1: everything at once; what is left is a sound log. */
+/* GEN-3 STATUS-1: all at once; the log that remains is valid. */
 START_TEST(flush_clear_stop_and_status_at_once_leave_a_sound_log)
 {
 	pthread_t thread[3];
@@ -1857,7 +1863,7 @@ END_TEST
 static struct px_stream *peeked;
 static uint32_t nr_late;
 
-/* At each event that is read one more, as old as that: no writer of ours does so. */
+/* For each event that is read, record one more with the same time; no writer of the library does this. */
 static void write_an_old_one(const char *point)
 {
 	const struct px_view *view = &peeked->view;
@@ -1876,7 +1882,7 @@ static void write_an_old_one(const char *point)
 	nr_late++;
 }
 
-/* SHUT-8: another user's process may write whatever it likes, also into a stream that is stopped. */
+/* SHUT-8: a process of another user may write anything, also into a stopped stream. */
 START_TEST(shutdown_of_events_without_end_comes_back)
 {
 	use_plain_stream();

@@ -81,7 +81,7 @@ static void record(uint32_t from, uint32_t to)
 		px_test_trace(type, from);
 }
 
-/* Let no flush go on until release(). */
+/* Block all flushes until release(). */
 static void hold(void)
 {
 	px_store_release(&holds_flushes, 1U);
@@ -92,7 +92,7 @@ static void release(void)
 	px_store_release(&holds_flushes, 0U);
 }
 
-/* End the stream, and count its events in the log: those of `nr` writers have rising numbers. */
+/* End the stream, and count its events in the log.  The numbers of each of the `nr` writers must rise. */
 static uint64_t count_log(int nr, uint32_t each)
 {
 	uint64_t nr_seen = 0;
@@ -126,7 +126,7 @@ static uint64_t nr_dropped(void)
 	return loss.dropped;
 }
 
-/* The bytes that all files of the directory use. */
+/* Return the bytes that all files of the directory use. */
 static uint64_t used_bytes(void)
 {
 	DIR *directory = opendir(px_test_directory());

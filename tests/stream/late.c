@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writers that are stopped, or sleep, in the middle of an event: the reader goes on without them, and their events come
+ * Writers that are stopped, or sleep, in the middle of an event: the reader goes on without them, and gets their events
  * when they go on.  Writers that die there: each event is counted and reported once.
  */
 #include "support/common.h"
@@ -18,14 +18,14 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define HELD 1000000 /* the number of the writer that is held */
+#define HELD 1000000 /* the number of the stopped writer */
 #define NR_OTHERS 5
 
 static trace_id_t stream;
 static trace_event_id_t type;
 static struct px_test_event event;
 
-/* A sequence of a ring of a CPU has only those before the last three. */
+/* The sequence of a CPU ring has only the points before the last three. */
 static const char *const points[] = {
 	"point.state.loaded", "ring.reserve.done",   "ring.claim.done",      "record.write.first",
 	"ring.commit.ready",  "ring.reserve.loaded", "ring.reserve.stamped", "ring.claim.loaded",
@@ -33,7 +33,7 @@ static const char *const points[] = {
 #define NR_POINTS ((int)PX_ARRAY_SIZE(points))
 #define NR_CPU_POINTS (NR_POINTS - 3)
 
-/* Those with even numbers have a shared ring. */
+/* Holds with even numbers use a shared ring. */
 static const struct px_test_stream kinds[] = {
 	{.policy = POSIX_TRACE_LOOP, .size = 100000, .nr_rings = 1},
 	{.policy = POSIX_TRACE_LOOP, .size = 100000},
@@ -91,7 +91,10 @@ static void write_numbers(uint32_t first, uint32_t count)
 		px_test_trace(type, first + i);
 }
 
-/* TRY-1 TRY-2 EXIT-6: a reader that does not wait finds the events of others, and later the one of the sleeper. */
+/*
+ * TRY-1 TRY-2 EXIT-6: a reader that does not wait gets the events of others, and later the event of the sleeping
+ * writer.
+ */
 START_TEST(trygetnext_beside_a_writer_held_at_each_step_finds_every_event)
 {
 	struct hold hold = hold_at(_i);
@@ -209,7 +212,7 @@ START_TEST(trygetnext_beside_a_writer_held_at_each_step_of_a_large_event_finds_i
 }
 END_TEST
 
-/* EVENT-17 UFULL-5: a sleeper does not make a stream full for ever; its event comes, or is counted. */
+/* EVENT-17 UFULL-5: a sleeping writer does not keep a stream full for ever; its event is read later, or is counted. */
 START_TEST(writer_held_for_many_times_the_size_of_the_stream_loses_at_most_its_own_event)
 {
 	const struct px_test_stream *kind = &kinds[_i];
@@ -241,7 +244,7 @@ END_TEST
 static struct px_test_writer passed_writer;
 static uint32_t nr_slots, nr_later;
 
-/* The writer goes on just when the reader stops waiting for it, and others overwrite its event, and no other. */
+/* The writer goes on just when the reader stops waiting for it.  Others overwrite its event, and no other event. */
 static void release_and_lap(void)
 {
 	px_test_release(&passed_writer);
@@ -249,7 +252,7 @@ static void release_and_lap(void)
 		px_test_trace(type, nr_later);
 }
 
-/* LOOP-4: such an event is overwritten.  It was not abandoned. */
+/* LOOP-4: such an event counts as overwritten, not as abandoned. */
 START_TEST(event_overwritten_while_the_reader_stops_waiting_for_it_counts_as_overwritten)
 {
 	struct txtrace_loss loss;
@@ -280,7 +283,7 @@ END_TEST
 #endif
 
 static __thread const char *dies_at;
-static __thread int nr_before; /* times that the point is passed before */
+static __thread int nr_before; /* number of passages before */
 
 static void die(const char *name)
 {
@@ -314,7 +317,7 @@ static void *write_and_die(void *unused)
 	return unused;
 }
 
-/* As many events as the depth says, one within the other, and none of them is finished. */
+/* As many nested events as the depth says; none of them is finished. */
 static void let_a_writer_die_at(const char *point, int depth)
 {
 	pthread_t thread;
@@ -336,7 +339,7 @@ static void expect_abandoned(uint64_t number)
 	ck_assert_uint_eq(loss.overwritten + loss.dropped, 0);
 }
 
-/* EVENT-17 STATUS-4: neighbouring reservations of one thread, or of unknown threads, are counted one by one. */
+/* EVENT-17 STATUS-4: adjacent reservations of one thread, or of unknown threads, count one by one. */
 START_TEST(events_of_writers_that_die_one_beside_the_other_are_counted_each)
 {
 	static const char *const deaths[] = {"ring.reserve.done", "record.write.first"};
@@ -362,7 +365,10 @@ START_TEST(events_of_writers_that_die_one_beside_the_other_are_counted_each)
 }
 END_TEST
 
-/* LOOP-4 SYSEV-2 STATUS-4: each such loss is an overrun, and between OVERFLOW and RESUME, whose times are in order. */
+/*
+ * LOOP-4 SYSEV-2 STATUS-4: each such loss is an overrun.  OVERFLOW and RESUME surround it, and their times are in
+ * order.
+ */
 START_TEST(event_of_a_writer_that_dies_is_marked_and_an_overrun)
 {
 	const struct px_test_stream *kind = &kinds[_i];
@@ -406,7 +412,7 @@ static void arrive_and_die(const char *name)
 	syscall(SYS_exit, 0);
 }
 
-/* LOOP-4: the same if the reader has gone on before: OVERFLOW is not older than what was read. */
+/* LOOP-4: the same if the reader has gone on before: OVERFLOW is not older than the events that were read. */
 START_TEST(event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in_order)
 {
 	trace_event_id_t got;
@@ -475,7 +481,10 @@ START_TEST(event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time)
 	ns = px_test_ns(event.info.posix_timestamp);
 	expect_numbers(1, 1);
 	px_test_expect(stream, 0, &event);
-	/* Without CPU rings the point was passed.  The clock of the stream may differ from the system's a little. */
+	/*
+	 * Without CPU rings, the point was passed.  The clock of the stream may differ slightly from that of the
+	 * system.
+	 */
 	if (woken_ns != 0)
 		ck_assert_uint_ge(ns + 1000000, woken_ns);
 	ck_assert(woken_ns != 0 || kinds[_i].nr_rings == 0);
@@ -486,17 +495,17 @@ END_TEST
 
 #define NR_HOLDERS 5
 
-/* Write until the next event takes the slot before the one at this position, a lap later. */
+/* Write until the next event takes the slot before the one at this position, one lap later. */
 static void write_until_before(const struct px_ring *ring, uint64_t position)
 {
 	while (((px_read_once(&ring->control->head) + 1 - position) & ring->mask) != 0)
 		write_numbers(0, 1);
 }
 
-/* GETNEXT-9: the slots that it could take next are those of other writers, of one slot each or of a long record. */
+/* GETNEXT-9: the next slots belong to other writers: one slot each, or a long record. */
 START_TEST(event_of_a_writer_that_sleeps_before_held_slots_has_a_later_time)
 {
-	static unsigned char data[1500]; /* more slots than a writer makes attempts */
+	static unsigned char data[1500]; /* more slots than attempts of a writer */
 	struct px_test_writer holders[NR_HOLDERS];
 	struct px_ring ring;
 	uint64_t position;
@@ -528,7 +537,10 @@ END_TEST
 
 /* Hostile memory. */
 
-/* More claims of living threads than the reader remembers: reading ends, and what is not remembered is counted. */
+/*
+ * More claims of living threads than the reader remembers: reading ends, and the reader counts those that it does not
+ * remember.
+ */
 START_TEST(claims_of_very_many_threads_are_remembered_or_counted)
 {
 	struct txtrace_loss loss;
@@ -597,7 +609,7 @@ static void overwrite_the_second_slot(void)
 
 	px_ring_reserve(&torn_ring, 1, 0, PX_CLOCK_HARDWARE, &at);
 	px_test_trace(type, 1000);
-	px_fetch_add(&torn_ring.control->extra, UINT64_C(1)); /* the sleeper gives up */
+	px_fetch_add(&torn_ring.control->extra, UINT64_C(1)); /* the sleeping writer gives up */
 	px_ring_skip(&torn_ring, at.position);
 }
 
@@ -639,7 +651,7 @@ static uint32_t count_in_log(int fd, uint32_t number)
 	return count;
 }
 
-/* FLOP-1 EXIT-6: a flush goes on without the writer, and a later one writes its event, once. */
+/* FLOP-1 EXIT-6: a flush goes on without the writer, and a later flush writes its event, once. */
 START_TEST(flush_beside_a_writer_held_writes_its_event_later)
 {
 	struct px_test_writer writer;
@@ -693,7 +705,10 @@ static int write_ahead(struct shared *shared)
 	return 0;
 }
 
-/* EXIT-6 STATUS-4: a process that is stopped and continued all the time, in a stream that is never full, loses nothing. */
+/*
+ * EXIT-6 STATUS-4: a process that is stopped and continued again and again, in a stream that is never full, loses
+ * nothing.
+ */
 START_TEST(process_stopped_and_continued_again_and_again_loses_nothing)
 {
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -759,7 +774,7 @@ static void *write_until_stopped(void *unused)
 	return unused;
 }
 
-/* TRY-2: after the stop, when all writers have ended, "none" is the end. */
+/* TRY-2: after the stop, when all writers have ended, "no event" means the end. */
 START_TEST(trygetnext_says_none_only_if_there_is_none)
 {
 	for (int round = 0; round < 30; round++) {
@@ -780,7 +795,7 @@ START_TEST(trygetnext_says_none_only_if_there_is_none)
 			pthread_join(threads[i], NULL);
 		while (px_test_take(stream, &event) != 0)
 			late++;
-		/* A thread can have been in one event when the stream stopped, and a gap is reported once. */
+		/* Each thread can have been in one event when the stream stopped, and a gap is reported once. */
 		ck_assert_uint_le(late, NR_THREADS + 2);
 		px_test_expect(stream, 0, &event);
 		ok(posix_trace_shutdown(stream));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace points that a signal handler leaves by siglongjmp(): what they held becomes free, and nothing is lost. */
+/*
+ * Trace points that a signal handler leaves with siglongjmp(): the slots that they held become free, and nothing is
+ * lost.
+ */
 #include "config.h"
 
 #include "support/common.h"
@@ -66,7 +69,7 @@ static __attribute__((noinline)) void record(uint32_t number)
 	posix_trace_event(type, data, bytes);
 }
 
-/* The same further down on the stack. */
+/* The same, deeper in the stack. */
 static __attribute__((noinline)) void record_below(uint32_t number, int depth)
 {
 	volatile unsigned char used[500];
@@ -79,7 +82,7 @@ static __attribute__((noinline)) void record_below(uint32_t number, int depth)
 	used[0] = used[1];
 }
 
-/* The number of the next event of this type, or -1 at STOP. */
+/* Return the number of the next event of this type, or -1 at STOP. */
 static int64_t take_from(trace_id_t trid)
 {
 	struct posix_trace_event_info info;
@@ -105,7 +108,7 @@ static int64_t take_number(void)
 	return take_from(stream);
 }
 
-/* Black box: a timer. */
+/* Without test points: a timer interrupts. */
 
 static sigjmp_buf out;
 static volatile sig_atomic_t nr_jumps;
@@ -153,7 +156,7 @@ static const struct {
 	{MANY_BYTES, 0, 0, 0}, {LONG_BYTES, 1, 0, 0}, {8, 1, 0, 3},
 };
 
-/* Lost events: at least those that were completed and not read, and at most those that were left too (R7). */
+/* Lost events: at least those that were completed and not read, and at most also those that were left (R7). */
 static void expect_account(uint64_t nr_completed, uint64_t nr_left, uint64_t nr_read)
 {
 	struct txtrace_loss loss;
@@ -201,7 +204,7 @@ START_TEST(events_after_a_timer_left_many_are_there)
 }
 END_TEST
 
-/* Forced: left at each test point, or before each instruction of a sequence. */
+/* Forced: the call is left at each test point, or before each instruction of a sequence. */
 
 static const char *raise_at;
 
@@ -237,7 +240,7 @@ static const struct px_view *view(void)
 	return NULL;
 }
 
-/* Claims below head, in all rings: those are of calls. */
+/* Return the number of claims below head in all rings: these belong to calls. */
 static unsigned int count_claims(void)
 {
 	unsigned int nr = 0;
@@ -252,7 +255,7 @@ static unsigned int count_claims(void)
 	return nr;
 }
 
-/* R7: the numbers of lost events are right. */
+/* R7: the counts of lost events are right. */
 static void expect_lost(uint64_t lost)
 {
 	struct txtrace_loss loss;
@@ -264,7 +267,7 @@ static void expect_lost(uint64_t lost)
 static const struct {
 	const char *point;
 	bool is_recorded; /* before the call was left */
-	bool is_unknown;  /* in a shared ring the reservation is not noted yet: the reader waits for it, and counts it */
+	bool is_unknown;  /* in a shared ring, it has no note yet: the reader waits, and counts it */
 } points[] = {
 	{"point.state.loaded", false, false}, {"ring.reserve.loaded", false, false},
 	{"ring.reserve.done", false, true},   {"ring.claim.loaded", false, false},
@@ -283,7 +286,7 @@ static const struct {
 	{8, 0, POSIX_TRACE_UNTIL_FULL}, {MANY_BYTES, 1, POSIX_TRACE_UNTIL_FULL},
 };
 
-/* EVENT-7 EVENT-17: whatever was left, the next call frees it, and nothing counts as lost. */
+/* EVENT-7 EVENT-17: whatever call was left, the next call frees its slots, and nothing counts as lost. */
 START_TEST(event_left_at_each_test_point_is_freed_by_the_next_and_not_lost)
 {
 	size_t kind = (size_t)_i / PX_ARRAY_SIZE(points), at = (size_t)_i % PX_ARRAY_SIZE(points);
@@ -315,7 +318,7 @@ static void leave_in_trap(void)
 	siglongjmp(out, 1);
 }
 
-/* C6: the claim is noted whenever head is beyond it. */
+/* C6: the claim has a note whenever head is beyond it. */
 START_TEST(event_left_before_each_instruction_of_a_sequence_is_freed)
 {
 	static unsigned int nr_hit; /* its value is needed after the jump */
@@ -370,7 +373,7 @@ static void leave_late_writer(const char *name)
 
 static const struct {
 	const char *point;
-	bool is_unknown; /* one reservation is not noted yet, or not counted as given up: the reader counts it */
+	bool is_unknown; /* one reservation has no note yet, or does not count as given up: the reader counts it */
 } later_points[] = {
 	{"ring.later.kept", true},     {"ring.claim.loaded", false}, {"ring.claim.done", false},
 	{"ring.later.claimed", false}, {"ring.void.done", true},     {"record.write.first", false},
@@ -411,7 +414,7 @@ START_TEST(event_left_while_it_takes_later_slots_is_freed)
 }
 END_TEST
 
-/* Calls in handlers that interrupt a call.  The handler leaves an event of its own, and the outer call goes on. */
+/* Calls in handlers that interrupt a call.  The handler leaves a call of its own, and the outer call goes on. */
 
 static sigjmp_buf out_of_inner;
 static bool leaves_inner;
@@ -424,7 +427,7 @@ static void jump_out_of_inner(int signal)
 
 static const char *inner_point;
 
-/* R6: how many claims of the interrupted call there are, before and after the events of its handler. */
+/* R6: how many claims the interrupted call has, before and after the events of its handler. */
 static unsigned int nr_outer_claims, nr_kept_claims;
 
 static void record_inside(int signal)
@@ -442,7 +445,7 @@ static void record_inside(int signal)
 	record(22);
 }
 
-/* R6: nothing of the outer call is freed; what the handler left is. */
+/* R6: the slots of the outer call stay; those that the handler left become free. */
 START_TEST(event_in_a_handler_leaves_the_outer_call_its_claim)
 {
 	static char stack[65536];
@@ -478,7 +481,7 @@ START_TEST(event_in_a_handler_leaves_the_outer_call_its_claim)
 }
 END_TEST
 
-/* An alternate stack above the stack of the thread: the address says nothing. */
+/* An alternate stack above the stack of the thread, so the addresses do not show which call is the inner one. */
 
 struct thread_stack {
 	char thread[262144];
@@ -528,7 +531,7 @@ START_TEST(event_in_a_handler_on_a_higher_stack_leaves_the_outer_call_its_claim)
 }
 END_TEST
 
-/* Stacks of other sizes and places. */
+/* Stacks with other sizes and at other addresses. */
 
 static void stay_on_this_cpu(void)
 {
@@ -705,7 +708,7 @@ START_TEST(event_for_two_streams_left_in_one_of_them_is_freed)
 	second = make_stream(POSIX_TRACE_LOOP, 65536, MANY_BYTES, 1);
 	record(0);
 	for (int i = 0; i < 20; i++) {
-		leave_at(i % 2 ? "record.write.more" : "ring.claim.loaded"); /* only shared rings pass the latter */
+		leave_at(i % 2 ? "record.write.more" : "ring.claim.loaded"); /* only shared rings pass this point */
 		record(8);
 		ck_assert_uint_eq(count_claims(), 0);
 	}
@@ -739,7 +742,7 @@ START_TEST(fork_after_an_event_was_left_leaves_the_claim_to_the_parent)
 }
 END_TEST
 
-/* A thread that reads frees what it has left itself: nothing is pending. */
+/* A thread that reads frees what it has left itself: no record is pending. */
 START_TEST(read_after_an_event_was_left_does_not_wait)
 {
 	struct posix_trace_event_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream that loops: which events survive, how a gap is reported, and that its times are exact, with one ring
- * and with several.  Also the system events: this policy shows all of them.
+ * A looping stream: which events survive, how gaps are reported, and that the times are exact, with one ring and with
+ * several.  Also the system events, because all of them occur with this policy.
  */
 #include "support/common.h"
 
@@ -20,7 +20,7 @@ static const struct px_test_stream one_ring = {.size = 4096, .nr_rings = 1};
 static trace_event_id_t type;
 static trace_id_t stream;
 static struct px_test_event seen;
-static uint32_t next_number; /* of the next event that is recorded */
+static uint32_t next_number; /* number of the next recorded event */
 
 static void setup(void)
 {
@@ -57,7 +57,7 @@ static void read_all(void)
 		;
 }
 
-/* Slots of a ring of this stream. */
+/* Return the number of slots of a ring of this stream. */
 static uint32_t capacity(void)
 {
 	struct px_stream *inside = px_handle_lock(stream);
@@ -68,8 +68,8 @@ static uint32_t capacity(void)
 }
 
 /*
- * The counter of the newest record, which has this many slots.  When an event is overwritten, its
- * time can be had only so.
+ * Return the counter of the newest record, which has this many slots.  After the event is overwritten, its time is
+ * known only so.
  */
 static uint64_t newest(uint32_t nr_ring, uint32_t nr_slots)
 {
@@ -91,14 +91,14 @@ static void expect_time(uint64_t counter)
 	ck_assert_uint_eq(px_test_ns(seen.info.posix_timestamp), ns);
 }
 
-/* INFO-3 INFO-4 INFO-9: made by no thread and no call */
+/* INFO-3 INFO-4 INFO-9: no thread and no call made the event */
 static void expect_made_event(trace_event_id_t made)
 {
 	px_test_expect_made(stream, made, &seen);
 	ck_assert_uint_eq(seen.length, 0);
 }
 
-/* OVERFLOW at this time, RESUME at that of the event behind it, which has this number. */
+/* Expect OVERFLOW at this time, and RESUME at the time of the next event, which has this number. */
 static void expect_gap(uint64_t first_lost, uint32_t survivor)
 {
 	struct timespec resumed;
@@ -157,7 +157,7 @@ START_TEST(loop_start_event_stop_are_reported)
 }
 END_TEST
 
-/* LOOP-2 LOOP-4 LOOP-5 SYSEV-2 SYSEV-3: sequence 3, with START among the lost or not */
+/* LOOP-2 LOOP-4 LOOP-5 SYSEV-2 SYSEV-3: sequence 3; START is among the lost events, or is not */
 START_TEST(loop_events_beyond_the_capacity_leave_a_gap_and_the_newest)
 {
 	uint32_t slots = capacity();
@@ -215,7 +215,7 @@ END_TEST
 
 /* System events. */
 
-/* SYSEV-1 SYSEV-5 SYSEV-6: sets as data, longer than any user data here */
+/* SYSEV-1 SYSEV-5 SYSEV-6: event sets as data, longer than any user data here */
 START_TEST(loop_system_events_carry_their_data_whole)
 {
 	const struct px_test_stream tiny_data = {.max_data = 1, .nr_rings = 1};
@@ -278,14 +278,14 @@ START_TEST(loop_system_event_types_have_their_names)
 		ck_assert_str_eq(name, types[i].name);
 		ok(posix_trace_eventtypelist_getnext_id(stream, &id, &unavailable));
 		ck_assert_int_eq(unavailable, 0);
-		ck_assert_uint_eq(id, types[i].id); /* these, and no others of the system */
+		ck_assert_uint_eq(id, types[i].id); /* these system events, and no others */
 	}
 	ok(posix_trace_eventtypelist_getnext_id(stream, &id, &unavailable));
 	ck_assert_uint_eq(id, type);
 }
 END_TEST
 
-/* SYSEV-9: OVERFLOW and RESUME in the filter, one, the other, both */
+/* SYSEV-9: OVERFLOW, RESUME, or both are in the filter */
 START_TEST(loop_filtered_gap_marks_are_not_reported)
 {
 	static const trace_event_id_t marks[] = {POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME};
@@ -308,7 +308,7 @@ END_TEST
 
 /* State. */
 
-/* LOOP-1 LOOP-2: full, and running on */
+/* LOOP-1 LOOP-2: the stream is full, and runs on */
 START_TEST(loop_full_stream_keeps_running)
 {
 	struct posix_trace_status_info status;
@@ -341,7 +341,7 @@ START_TEST(loop_first_overwriting_event_sets_overrun)
 	trace_next();
 	ck_assert_int_eq(overrun(), POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(overrun(), POSIX_TRACE_NO_OVERRUN);
-	trace_many(20); /* beyond what is left of START */
+	trace_many(20); /* more than the rest of START */
 	ck_assert_int_eq(overrun(), POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(overrun(), POSIX_TRACE_NO_OVERRUN);
 	read_all();
@@ -349,7 +349,7 @@ START_TEST(loop_first_overwriting_event_sets_overrun)
 }
 END_TEST
 
-/* STATUS-9 LOOP-3: the space of what was read is free */
+/* STATUS-9 LOOP-3: the slots of events that were read are free */
 START_TEST(loop_read_in_time_never_overruns)
 {
 	uint32_t slots = capacity();
@@ -366,7 +366,7 @@ START_TEST(loop_read_in_time_never_overruns)
 }
 END_TEST
 
-/* STOP-4 START-4 LOOP-2: their events take the place of the oldest */
+/* STOP-4 START-4 LOOP-2: their events replace the oldest ones */
 START_TEST(loop_full_stream_can_be_stopped_and_started)
 {
 	uint32_t slots = capacity();
@@ -442,8 +442,8 @@ START_TEST(loop_many_laps_make_one_gap)
 END_TEST
 
 /*
- * LOOP-4 LOOP-5 SYSEV-2: gap after gap; each begins with the event that would have been next.  The
- * reader stops at different places: at the end, in the middle, before the first.
+ * LOOP-4 LOOP-5 SYSEV-2: gap after gap; each begins with the event that would have been next.  The reader stops at
+ * different places: at the end, in the middle, before the first event.
  */
 START_TEST(loop_each_gap_has_its_own_times)
 {
@@ -462,7 +462,7 @@ START_TEST(loop_each_gap_has_its_own_times)
 		}
 		for (uint32_t i = 0; i < nr_read; i++)
 			expect_number(first + i);
-		trace_many(nr_read + 1 + gap); /* the one that is next, and `gap` more */
+		trace_many(nr_read + 1 + gap); /* the next event, and `gap` more */
 		expect_gap(first_lost, next_number - slots);
 		expect_numbers(next_number - slots + 1, next_number);
 		ck_assert_int_eq(overrun(), POSIX_TRACE_OVERRUN);
@@ -482,7 +482,7 @@ START_TEST(loop_gap_that_grows_while_it_is_told_stays_in_order)
 	trace_many(2 * slots);
 	px_test_expect(stream, POSIX_TRACE_RESUME, &seen);
 	trace_many(2 * slots);
-	expect_number(slots); /* was taken with its marks */
+	expect_number(slots); /* returned, with the OVERFLOW and RESUME before it */
 	px_test_expect(stream, POSIX_TRACE_OVERFLOW, &seen);
 	px_test_expect(stream, POSIX_TRACE_RESUME, &seen);
 	expect_numbers(5 * slots, 6 * slots);
@@ -507,10 +507,7 @@ static void trace_data(uint32_t number, uint64_t seed)
 	posix_trace_event(type, data, length);
 }
 
-/*
- * LOOP-2 GETNEXT-4: records of all sizes; those that survive are whole, and no other would have
- * fitted
- */
+/* LOOP-2 GETNEXT-4: records of all sizes; the surviving ones are complete, and there was room for no other one */
 START_TEST(loop_records_of_many_slots_survive_whole)
 {
 	const struct px_test_stream large = {.size = 40000, .max_data = 1000, .nr_rings = 1};
@@ -527,7 +524,7 @@ START_TEST(loop_records_of_many_slots_survive_whole)
 
 		while (written < first)
 			trace_data(written++, length_seed);
-		/* The newest that fit. */
+		/* The newest records that fit. */
 		while (used + px_record_slots(length_of(first - 1, length_seed)) <= capacity())
 			used += px_record_slots(length_of(--first, length_seed));
 		px_test_expect(stream, POSIX_TRACE_OVERFLOW, &seen);
@@ -542,10 +539,7 @@ START_TEST(loop_records_of_many_slots_survive_whole)
 }
 END_TEST
 
-/*
- * LOOP-2 LOOP-4 SYSEV-2: a large record takes the place of several small ones, and the other way
- * round
- */
+/* LOOP-2 LOOP-4 SYSEV-2: a large record replaces several small ones, and several small ones replace a large one */
 START_TEST(loop_large_and_small_records_overwrite_each_other)
 {
 	uint32_t slots = capacity(), large = px_record_slots(256);
@@ -564,13 +558,13 @@ START_TEST(loop_large_and_small_records_overwrite_each_other)
 
 	posix_trace_event(type, data, sizeof(data));
 	first_lost = newest(0, large);
-	trace_many(slots - large + 1); /* the last one hits its first slot */
+	trace_many(slots - large + 1); /* the last record takes its first slot */
 	expect_gap(first_lost, slots);
 	expect_numbers(slots + 1, next_number);
 }
 END_TEST
 
-/* The reader is overtaken. */
+/* Writers overtake the reader. */
 
 static uint32_t overtake_by;
 
@@ -580,7 +574,7 @@ static void overtake(void)
 	overtake_by = 0;
 }
 
-/* Read all there is: numbers rise by one, or else the stream has reported a gap. */
+/* Read all events: the numbers rise by one, or the stream has reported a gap. */
 static void read_checked(uint32_t next)
 {
 	trace_event_id_t got;
@@ -608,14 +602,14 @@ static void read_checked(uint32_t next)
 	ck_assert_uint_eq(next, next_number);
 }
 
-/* The reader passes the last one only in a gap. */
+/* The reader goes beyond the last event only in a gap. */
 static const char *const reader_points[] = {"reader.snapshot.taken", "record.read.copied",
 					    "reader.take.copied", "reader.lap.jumped"};
 #define NR_READER_POINTS ((int)PX_ARRAY_SIZE(reader_points))
 
 /*
- * LOOP-6 LOOP-4: writers overtake the reader at each of its steps, by less and by more than a lap;
- * while it reads quietly, and while it has just met a gap
+ * LOOP-6 LOOP-4: writers overtake the reader at each of its steps, by less and by more than a lap: while it reads
+ * without losses, and while it has just found a gap
  */
 START_TEST(loop_reader_overtaken_reports_nothing_torn)
 {
@@ -642,7 +636,7 @@ END_TEST
 static const char *const overwriter_points[] = {"ring.reserve.done", "ring.claim.done",
 						"record.write.first", "ring.commit.ready"};
 
-/* LOOP-6: the oldest record is in the middle of being overwritten */
+/* LOOP-6: the oldest record is just being overwritten */
 START_TEST(loop_record_in_the_middle_of_an_overwrite_is_skipped)
 {
 	uint32_t slots = capacity();
@@ -661,7 +655,7 @@ START_TEST(loop_record_in_the_middle_of_an_overwrite_is_skipped)
 		expect_number(i);
 	px_test_release(&sleeper);
 	trace_next();
-	/* It may have been taken for dead meanwhile, but then for good. */
+	/* The reader may have regarded it as dead meanwhile, but then it keeps to that. */
 	while ((got = px_test_take(stream, &seen)) == 0)
 		;
 	if (px_test_number(&seen) == SLEEPERS_NUMBER)
@@ -702,7 +696,7 @@ static void count_set_aside(const char *point)
 	nr_set_aside += strcmp(point, "reader.aside.added") == 0;
 }
 
-/* One event of the hammer; returns how many before it are missing without a gap. */
+/* Read one event of the fast writer.  Return how many events before it are missing without a gap. */
 static uint32_t nr_missing(uint32_t next[NR_WRITERS], bool gap[NR_WRITERS])
 {
 	struct checked data;
@@ -722,7 +716,7 @@ static uint32_t nr_missing(uint32_t next[NR_WRITERS], bool gap[NR_WRITERS])
 	return missing;
 }
 
-/* LOOP-6 LOOP-4 GETNEXT-9: on one ring and on several; each writer's missing events are in a gap */
+/* LOOP-6 LOOP-4 GETNEXT-9: on one ring and on several; the missing events of each writer are in a gap */
 START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 {
 	const struct px_test_stream small = {.size = 4096, .nr_rings = (unsigned int)_i};
@@ -744,7 +738,9 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 		pthread_create(&writers[i], NULL, write_checked, &self[i]);
 	}
 	do {
-		/* STOP is the end: the stream may look empty for a moment, while the reader waits for a reserved slot. */
+		/*
+		 * STOP is the end: the stream may look empty for a moment, while the reader waits for a reserved slot.
+		 */
 		if (!is_stopped && px_load_acquire(&nr_finished) == NR_WRITERS) {
 			ok(posix_trace_stop(stream));
 			is_stopped = true;
@@ -759,8 +755,8 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 		if (got == type)
 			missing += nr_missing(next, gap);
 		/*
-		 * On several rings, events that overlapped in time may come in the other order.  On one ring, only the
-		 * event of a writer that did not get its CPU may.
+		 * On several rings, events that overlapped in time may come in the other order.  On one ring, this is
+		 * possible only for the event of a writer that lost its CPU.
 		 */
 		nr_back += px_test_ns(seen.info.posix_timestamp) < last_ns;
 		if (_i == 1)
@@ -769,10 +765,10 @@ START_TEST(loop_hammered_stream_reports_nothing_torn_and_every_gap)
 	} while (got != POSIX_TRACE_STOP);
 	for (int i = 0; i < NR_WRITERS; i++) {
 		pthread_join(writers[i], NULL);
-		missing += gap[i] ? 0 : NR_EACH - next[i]; /* the last ones may be among the lost */
+		missing += gap[i] ? 0 : NR_EACH - next[i]; /* the last events may be among the lost ones */
 	}
 	px_store_release(&px_testpoint_hook, NULL);
-	/* Of those that wait for a CPU, one is remembered until its event is overwritten. */
+	/* The reader remembers one writer that waits for a CPU, until its event is overwritten. */
 	ok(txtrace_get_loss(stream, &loss));
 	ck_assert_uint_le(missing, loss.abandoned + loss.dropped);
 }
@@ -782,7 +778,7 @@ END_TEST
 
 static int cpus[2];
 
-/* Two CPUs that have different rings: false if there are none. */
+/* Find two CPUs with different rings.  Return false if there are none. */
 static bool find_cpus(void)
 {
 	cpu_set_t allowed;
@@ -806,7 +802,7 @@ static uint32_t move_to(int nth)
 	return (uint32_t)cpus[nth] % 2;
 }
 
-/* Start anew with two rings; false if the machine has one CPU, so that the test is skipped. */
+/* Create a new stream with two rings.  Return false if the machine has one CPU, so that the test is skipped. */
 static bool make_two_rings(const char *test)
 {
 	const struct px_test_stream two_rings = {.size = 4096, .nr_rings = 2};
@@ -823,8 +819,8 @@ static bool make_two_rings(const char *test)
 }
 
 /*
- * LOOP-2 LOOP-4 SYSEV-2 SYSEV-3: what is older than the survivors of the lapped ring goes with
- * them
+ * LOOP-2 LOOP-4 SYSEV-2 SYSEV-3: events that are older than the survivors of the lapped ring are discarded with the
+ * lost ones
  */
 START_TEST(loop_lapped_ring_cuts_the_other_one)
 {
@@ -841,7 +837,7 @@ START_TEST(loop_lapped_ring_cuts_the_other_one)
 	move_to(1);
 	trace_many(3 * slots); /* 10 ... */
 	move_to(0);
-	trace_many(5); /* younger than all: they stay */
+	trace_many(5); /* younger than all of them, so they stay */
 	expect_gap(first_lost, 10 + 2 * slots);
 	expect_numbers(11 + 2 * slots, 10 + 3 * slots + 5);
 	ck_assert_uint_eq(nr_overwritten(), 10 + 2 * slots);
@@ -849,8 +845,8 @@ START_TEST(loop_lapped_ring_cuts_the_other_one)
 END_TEST
 
 /*
- * SYSEV-2 LOOP-4: the writer that begins the lap has not come to keep the time of what it
- * overwrites, and the ring was last read before other events were reported
+ * SYSEV-2 LOOP-4: the writer that begins the lap has not yet saved the time of the record that it overwrites, and the
+ * last read of this ring was before the reader returned other events
  */
 START_TEST(loop_gap_time_is_exact_while_its_writer_sleeps)
 {
@@ -870,13 +866,13 @@ START_TEST(loop_gap_time_is_exact_while_its_writer_sleeps)
 	trace_next();
 	first_lost = newest(lapped, 1);
 	trace_many(slots - 1);
-	px_test_hold(&sleeper, "ring.reserve.done", type, SLEEPERS_NUMBER); /* on this CPU too */
+	px_test_hold(&sleeper, "ring.reserve.done", type, SLEEPERS_NUMBER); /* on this CPU, too */
 	expect_gap(first_lost, 3);
 	px_test_release(&sleeper);
 }
 END_TEST
 
-/* LOOP-2: events of the quiet ring between the survivors of the lapped one stay in their places */
+/* LOOP-2: events of the other ring between the survivors of the lapped one stay in their places */
 START_TEST(loop_cut_keeps_what_lies_between_survivors)
 {
 	uint32_t slots;
@@ -890,9 +886,9 @@ START_TEST(loop_cut_keeps_what_lies_between_survivors)
 		move_to(0);
 		trace_next();
 		move_to(1);
-		trace_many(5); /* 20 rounds: the first slots of this ring go */
+		trace_many(5); /* 20 rounds: this overwrites the first slots of this ring */
 	}
-	/* 100 events of this ring were overwritten: they are older than all of the other. */
+	/* 100 events of this ring were overwritten: they are older than all events of the other ring. */
 	px_test_expect(stream, POSIX_TRACE_OVERFLOW, &seen);
 	px_test_expect(stream, POSIX_TRACE_RESUME, &seen);
 	ck_assert_uint_gt(slots, 100);
@@ -901,7 +897,7 @@ START_TEST(loop_cut_keeps_what_lies_between_survivors)
 }
 END_TEST
 
-/* LOOP-2 LOOP-5: whichever rings are lapped, what is left is the newest without a hole */
+/* LOOP-2 LOOP-5: whichever rings are lapped, the remaining events are the newest ones, without a hole */
 START_TEST(loop_survivors_of_two_rings_are_the_newest)
 {
 	uint64_t random = test_seed();
@@ -932,7 +928,7 @@ START_TEST(loop_survivors_of_two_rings_are_the_newest)
 }
 END_TEST
 
-/* LOOP-2 ATTR-4 ATTR-5: what the stream guarantees holds for one ring alone */
+/* LOOP-2 ATTR-4 ATTR-5: one ring alone holds as much as the stream guarantees */
 START_TEST(loop_guaranteed_size_is_there_for_one_thread)
 {
 	trace_attr_t attr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The number of lost events that txtrace_get_loss() returns: each event is read or counted, once. */
+/* The number of lost events that txtrace_get_loss() returns: each event is either read or counted, once. */
 #include "support/common.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static uint64_t read_all(void)
 	return nr_read;
 }
 
-/* START is one that can be lost, too; what the reader makes is not recorded. */
+/* START can be lost, too; events that the reader synthesizes are not recorded. */
 static void expect_sum(uint64_t nr_read, uint64_t recorded)
 {
 	struct txtrace_loss loss;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # If the kernel does not trust the TSC, or /sys is missing, a stream has no ring for each CPU, and its times come from
-# CLOCK_MONOTONIC.  The suites that depend on this pass there, too.
+# CLOCK_MONOTONIC. The suites that depend on this also pass there.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 unshare -m mount -t tmpfs none /sys 2>/dev/null || { echo 'SKIP: /sys cannot be hidden'; exit 77; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Races of the whole library, forced: a writer is held at each step of an event while the controller does
- * each thing that it can do; then the writer goes on.
+ * Forced races of the whole library: a writer stops at each step of an event while the controller does each possible
+ * operation; then the writer goes on.
  */
 #include "support/common.h"
 
@@ -20,7 +20,7 @@ static const char *const points[] = {
 	"ring.commit.ready",  "ring.commit.done",
 };
 
-/* More than the first slot holds, so that all points are passed. */
+/* More than the first slot holds, so that the event passes all points. */
 #define PAYLOAD_BYTES 100
 
 static trace_id_t stream;
@@ -64,7 +64,7 @@ static void record(int number)
 	posix_trace_event(type, payload, sizeof(payload));
 }
 
-/* What an event read back is: a number that was recorded, or one of these. */
+/* The type of an event that was read: a recorded number, or one of these. */
 enum { NOTHING = -1, TORN = -2, OTHER = -3 };
 
 static int read_one(trace_id_t from, struct posix_trace_event_info *info)
@@ -88,7 +88,7 @@ static int read_one(trace_id_t from, struct posix_trace_event_info *info)
 	return number;
 }
 
-/* Records one event, and is held at a point of it. */
+/* Record one event, and stop at a point of it. */
 static struct px_test_writer held;
 
 static void hold_writer(const char *point, int number)
@@ -104,7 +104,7 @@ static void release_writer(void)
 	px_test_release(&held);
 }
 
-/* Everything that is recorded: how often this number, and whether anything was torn. */
+/* All recorded events: how often this number occurs, and whether an event was torn. */
 static int count_number(int number, bool *torn)
 {
 	struct posix_trace_event_info info;
@@ -117,7 +117,7 @@ static int count_number(int number, bool *torn)
 	return count;
 }
 
-/* EVENT-17 EVENT-7 STOP-6: nothing of the window that was stopped comes after its STOP. */
+/* EVENT-17 EVENT-7 STOP-6: no event of the stopped window comes after its STOP. */
 START_TEST(stop_at_every_step_of_a_writer_event_is_before_stop_or_not_there)
 {
 	struct posix_trace_event_info info;
@@ -137,13 +137,15 @@ START_TEST(stop_at_every_step_of_a_writer_event_is_before_stop_or_not_there)
 	}
 	ck_assert(stopped);
 	ck_assert_int_le(count, 1);
-	/* Held before it was committed, it is not there, or the reader has waited for it. */
+	/*
+	 * If the writer stopped before it committed the event, the event is missing, or the reader has waited for it.
+	 */
 	if (strcmp(points[_i], "ring.commit.done") == 0)
 		ck_assert_int_eq(count, 1);
 }
 END_TEST
 
-/* START-7 EVENT-1: the event goes into the window that runs when it looks again, behind its START. */
+/* START-7 EVENT-1: the event goes into the window that runs when the writer checks the state again, after its START. */
 START_TEST(restart_at_every_step_of_a_writer_event_is_inside_one_window)
 {
 	struct posix_trace_event_info info;
@@ -190,7 +192,7 @@ START_TEST(clear_at_every_step_of_a_writer_leaves_at_most_that_event)
 }
 END_TEST
 
-/* SETFILT-8 SETFILT-9: held before it looks the second time, it sees the new filter. */
+/* SETFILT-8 SETFILT-9: a writer that stops before its second check sees the new filter. */
 START_TEST(set_filter_at_every_step_of_a_writer_event_obeys_old_or_new)
 {
 	struct posix_trace_event_info info;
@@ -213,14 +215,14 @@ START_TEST(set_filter_at_every_step_of_a_writer_event_obeys_old_or_new)
 }
 END_TEST
 
-/* SHUT-10 EXIT-7: the memory goes while the writer is in the middle of it. */
+/* SHUT-10 EXIT-7: the memory is unmapped while a writer is using it. */
 START_TEST(shutdown_at_every_step_of_a_writer_harms_nobody)
 {
 	bool torn = false;
 
 	hold_writer(points[_i], 81);
 	ok(posix_trace_shutdown(stream));
-	make_stream(POSIX_TRACE_LOOP, 4096); /* may take the same place */
+	make_stream(POSIX_TRACE_LOOP, 4096); /* the kernel may use the same address again */
 	release_writer();
 	record(5);
 	ck_assert_int_eq(count_number(5, &torn), 1);
@@ -253,7 +255,7 @@ START_TEST(lap_at_every_step_of_a_writer_nothing_is_torn)
 }
 END_TEST
 
-/* EXIT-6 GETNEXT-9: the reader waits a while for a writer, and passes it then. */
+/* EXIT-6 GETNEXT-9: the reader waits some time for a writer, and then skips it. */
 START_TEST(read_past_a_sleeping_writer_at_every_step)
 {
 	struct posix_trace_event_info info;
@@ -276,7 +278,7 @@ START_TEST(read_past_a_sleeping_writer_at_every_step)
 }
 END_TEST
 
-/* UFULL-1 STATUS-4: a bounded stream fills up while a writer is on its way. */
+/* UFULL-1 STATUS-4: a bounded stream fills up while a writer is in its event. */
 START_TEST(fill_up_at_every_step_of_a_writer_no_event_is_both_lost_and_recorded)
 {
 	struct posix_trace_event_info info;
@@ -401,7 +403,7 @@ static void arm(const char *point, bool jump)
 	__atomic_store_n(&px_testpoint_hook, raise_at_point, __ATOMIC_RELEASE);
 }
 
-/* EVENT-7: both the handler's event and the interrupted one. */
+/* EVENT-7: both the event of the handler and the interrupted one. */
 START_TEST(event_in_handler_inside_an_event_at_every_step_both_are_there)
 {
 	struct posix_trace_event_info info;
@@ -420,7 +422,7 @@ START_TEST(event_in_handler_inside_an_event_at_every_step_both_are_there)
 }
 END_TEST
 
-/* EVENT-7 EVENT-17: a handler that never comes back, again and again, until every slot was left once. */
+/* EVENT-7 EVENT-17: a handler leaves a call again and again, until each slot was left once. */
 START_TEST(siglongjmp_out_of_an_event_at_every_step_the_stream_goes_on)
 {
 	struct posix_trace_event_info info;
@@ -434,7 +436,7 @@ START_TEST(siglongjmp_out_of_an_event_at_every_step_the_stream_goes_on)
 	while ((found = read_one(stream, &info)) != NOTHING)
 		ck_assert_int_ne(found, TORN);
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
-	/* The thread lives, so its slots stay claimed; a clear does not hang, and a new stream is whole. */
+	/* The thread lives, so its slots stay claimed.  A clear still returns, and a new stream has all its slots. */
 	ok(posix_trace_clear(stream));
 	ok(posix_trace_shutdown(stream));
 	make_stream(POSIX_TRACE_LOOP, 4096);
@@ -463,7 +465,7 @@ static void hold_once(const char *name)
 		sleep_ms(2);
 }
 
-/* MODEL-1 EVENT-11: threads that find a new stream at the same time. */
+/* MODEL-1 EVENT-11: several threads find a new stream at the same time. */
 START_TEST(attach_by_several_threads_at_once_each_event_is_recorded_once)
 {
 	enum { THREADS = 4 };
@@ -500,7 +502,7 @@ static void *create_and_shut_down(void *unused)
 	return unused;
 }
 
-/* SHUT-3 MULTI-5: streams come and go under writers, in handlers too. */
+/* SHUT-3 MULTI-5: streams begin and end while writers use them, also in handlers. */
 START_TEST(streams_come_and_go_under_writers_the_lasting_one_loses_nothing)
 {
 	pthread_t makers[2];

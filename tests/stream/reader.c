@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader while writers overtake it, at the steps where that once went wrong: what is lost is
- * marked where it is lost, what cannot be read is passed, and no call goes on for ever.
+ * The reader while writers overtake it, at steps that once had faults: it reports each loss at its place, skips what it
+ * cannot read, and each call ends.
  */
 #include "support/common.h"
 
@@ -32,7 +32,7 @@ static void new_stream(int policy, unsigned int nr_rings)
 	px_handle_unlock(trid);
 }
 
-/* Started, and START is read. */
+/* Create and start a stream, and read START. */
 static void new_running_stream(int policy, unsigned int nr_rings)
 {
 	new_stream(policy, nr_rings);
@@ -56,7 +56,7 @@ static void write_numbers(uint32_t first, uint32_t count)
 		px_test_trace(POSIX_TRACE_UNNAMED_USEREVENT, first + i);
 }
 
-/* An event in this ring, wherever the thread runs. */
+/* Record an event in this ring, whichever CPU the thread has. */
 static void write_to_ring(uint32_t i, uint32_t number)
 {
 	struct px_ring ring = ring_at(i);
@@ -73,7 +73,7 @@ static void write_to_ring(uint32_t i, uint32_t number)
 	px_ring_commit(&ring, at.position, 1, made.tid);
 }
 
-/* A thread that is held at a test point of what it does. */
+/* A thread that stops at a test point of its work. */
 struct held {
 	pthread_t thread;
 	const char *point;
@@ -116,8 +116,8 @@ static void release(struct held *held)
 }
 
 /*
- * Read all there is: numbers rise, and where one is missing OVERFLOW and RESUME stand before the
- * next. Returns how many numbers there were.
+ * Read all events: the numbers rise, and OVERFLOW and RESUME are before each number after a gap.  Return how many
+ * numbers there were.
  */
 static uint32_t expect_marked_gaps(int64_t last)
 {
@@ -158,9 +158,9 @@ static void write_six_slots(void)
 }
 
 /*
- * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record and sleeps.  They are
- * overwritten; the first one, still claimed, is not.  Then it commits that one: a record that
- * no reader can read, for which a reader waits already.
+ * LOOP-6 GETNEXT-4: a writer has committed the further slots of its record, and sleeps.  Others overwrite these slots,
+ * but not the first one, which is still claimed.  Then it commits the first one: no reader can read this record, and a
+ * reader already waits for it.
  */
 START_TEST(reader_record_committed_behind_a_lap_is_passed)
 {
@@ -177,7 +177,7 @@ START_TEST(reader_record_committed_behind_a_lap_is_passed)
 }
 END_TEST
 
-/* Whatever stands in the memory that is called a record, reading ends. */
+/* With any content of the memory of a record, reading ends. */
 START_TEST(reader_record_of_hostile_length_is_passed)
 {
 	static const uint32_t lengths[] = {17, 16 + 64 * 56, 65536, 0x80000000, UINT32_MAX};
@@ -201,11 +201,11 @@ START_TEST(reader_record_of_hostile_length_is_passed)
 }
 END_TEST
 
-/* Memory that another user writes to while we look. */
+/* Memory to which another user writes while the reader reads. */
 
 static bool is_lapping;
 
-/* A ring full of records that are not reported, at each record that was read. */
+/* A ring full of records that are not reported; it is filled again at each record that is read. */
 static void lap_silently(const char *point)
 {
 	struct px_ring ring = ring_at(0);
@@ -231,7 +231,7 @@ static void lap_silently(const char *point)
 	is_lapping = false;
 }
 
-/* There is always one more, and none is to be reported. */
+/* There is always another record, and none is reported. */
 START_TEST(reader_of_silent_records_for_ever_comes_back)
 {
 	new_running_stream(0, 1);
@@ -255,7 +255,7 @@ static void flip_state(const char *point)
 	nr_flips++;
 }
 
-/* STATUS-1: a snapshot that is never the same twice. */
+/* STATUS-1: a snapshot that never is the same twice. */
 START_TEST(status_while_the_state_changes_for_ever_comes_back)
 {
 	new_running_stream(0, 1);
@@ -267,9 +267,7 @@ START_TEST(status_while_the_state_changes_for_ever_comes_back)
 }
 END_TEST
 
-/*
- * A list without anything that could be looked up.  In each place there is a living process that has opened all types.
- */
+/* A list from which nothing can be looked up.  Each place belongs to a living process that has opened all types. */
 static void spoil_types(struct px_shared_names *shared_names)
 {
 	const struct px_process_id us = px_process_id();
@@ -288,7 +286,7 @@ static void spoil_types(struct px_shared_names *shared_names)
 	}
 }
 
-/* TYPELIST-2: not hours, though each look at the list is in vain. */
+/* TYPELIST-2: the call does not take hours, though each look at the list finds nothing. */
 START_TEST(types_of_a_list_of_nonsense_are_soon_at_their_end)
 {
 	uint64_t begin = monotonic_ns();
@@ -317,7 +315,7 @@ static bool ask(uint32_t tid)
 	return true;
 }
 
-/* To ask for an owner opens a file.  Only a ring with forged words has so many owners. */
+/* Asking for an owner opens a file.  Only a ring with forged words has so many owners. */
 START_TEST(reclaim_all_of_claims_of_very_many_owners_asks_for_some)
 {
 	struct px_ring ring;
@@ -333,7 +331,7 @@ START_TEST(reclaim_all_of_claims_of_very_many_owners_asks_for_some)
 	px_ring_reclaim_all(&ring, ask);
 	ck_assert_uint_ge(nr_asked, 1000);
 	ck_assert_uint_le(nr_asked, 1100);
-	/* All of one are asked for once. */
+	/* The reader asks for all slots of one owner once. */
 	for (uint32_t i = 0; i < nr_slots(); i++)
 		ring.slots[i].word = px_word(i, 4711, PX_SLOT_CLAIMED);
 	nr_asked = 0;
@@ -347,10 +345,7 @@ static void lap_again(void)
 	write_numbers(10000, 3 * nr_slots());
 }
 
-/*
- * LOOP-4 LOOP-5: a record waits for the marks of the gap before it when a second gap is made behind
- * it.
- */
+/* LOOP-4 LOOP-5: a record waits for OVERFLOW and RESUME of the gap before it, when another gap follows after it. */
 START_TEST(reader_gap_behind_a_record_that_follows_a_gap_is_marked_too)
 {
 	new_running_stream(0, 1);
@@ -368,9 +363,8 @@ static void overtake_snapshot(void)
 }
 
 /*
- * LOOP-2: a ring is lapped right behind the snapshot.  What another ring holds from between the
- * snapshot and the oldest survivor is older than what is lost, and must not stand behind the mark
- * of that.
+ * LOOP-2: a ring is lapped right after the snapshot.  Events of another ring between the snapshot and the oldest
+ * survivor are older than the lost ones, so they must not come after OVERFLOW.
  */
 START_TEST(reader_events_older_than_a_lap_but_behind_the_snapshot_are_lost_too)
 {
@@ -395,8 +389,8 @@ static void overtake_the_other_ring(void)
 }
 
 /*
- * LOOP-2: a second ring is lapped while the reader passes the lap of the first.  The survivors of
- * the second that are older than what the first lost must not stand behind the mark.
+ * LOOP-2: a second ring is lapped while the reader skips the lap of the first one.  Survivors of the second ring that
+ * are older than the lost events of the first one must not come after OVERFLOW.
  */
 START_TEST(reader_events_older_than_a_lap_but_in_a_ring_lapped_later_are_lost_too)
 {
@@ -424,8 +418,8 @@ static void write_sleepy(void)
 }
 
 /*
- * LOOP-2: the same where the other ring cannot be cut at once, because a writer sleeps in front of
- * what is too old.
+ * LOOP-2: the same if the reader cannot discard from the other ring at once, because a writer sleeps before the records
+ * that are too old.
  */
 START_TEST(reader_events_older_than_a_lap_but_behind_a_sleeping_writer_are_lost_too)
 {
@@ -453,7 +447,7 @@ static void fill(void)
 	write_numbers(0, nr_slots());
 }
 
-/* UFULL-2 STOP-6: the stream fills, and stops, right behind the snapshot. */
+/* UFULL-2 STOP-6: the stream fills up and stops right after the snapshot. */
 START_TEST(reader_automatic_stop_stands_behind_events_that_came_behind_the_snapshot)
 {
 	trace_event_id_t type;
@@ -462,7 +456,7 @@ START_TEST(reader_automatic_stop_stands_behind_events_that_came_behind_the_snaps
 	new_running_stream(POSIX_TRACE_UNTIL_FULL, 1);
 	px_test_at_point("reader.snapshot.taken", fill);
 	type = px_test_take(trid, &event);
-	if (type == 0) /* nothing in the snapshot */
+	if (type == 0) /* the snapshot has no events */
 		type = px_test_take(trid, &event);
 	for (; type == POSIX_TRACE_UNNAMED_USEREVENT; type = px_test_take(trid, &event))
 		ck_assert_uint_eq(px_test_number(&event), n++);
@@ -481,9 +475,9 @@ static void set_some_filter(void)
 }
 
 /*
- * UFULL-1 UFULL-2 UFULL-8: an event finds no room, while a writer that has taken the last of it and
- * a controller that sets the filter are in the middle of that.  Then the stream is full, and a
- * smaller event behind it must not be recorded as if nothing had been lost.
+ * UFULL-1 UFULL-2 UFULL-8: an event finds no room, while a writer that has taken the last room and a controller that
+ * sets the filter are in the middle of their calls.  Then the stream is full, so a smaller event after it must not be
+ * recorded as if nothing were lost.
  */
 START_TEST(event_without_room_while_the_filter_is_set_stops_the_stream)
 {
@@ -513,7 +507,7 @@ START_TEST(event_without_room_while_the_filter_is_set_stops_the_stream)
 }
 END_TEST
 
-/* A sequence that was not finished left this word at so many slots beyond head (C3 in cpuring.h). */
+/* An unfinished sequence left this word in this many slots beyond head (C3 in cpuring.h). */
 static void leave_beyond_head(uint32_t i, uint64_t distance, enum px_slot_state state)
 {
 	struct px_ring ring = ring_at(i);
@@ -528,7 +522,7 @@ static void write_a_full_ring(void)
 		write_to_ring(1, i);
 }
 
-/* The oldest is gone, and all others are there: one is lost, and that is marked. */
+/* The oldest event is gone, and all others are there: one is lost, and the gap is reported. */
 START_TEST(reader_oldest_record_under_what_a_sequence_left_is_lost)
 {
 	static const enum px_slot_state left[] = {PX_SLOT_CLAIMED, PX_SLOT_VOID};
@@ -552,8 +546,8 @@ START_TEST(reader_oldest_record_under_what_a_sequence_left_is_lost)
 END_TEST
 
 /*
- * The slot ahead of what was left is passed by its writer, so the record of the lap before is still there; it was read,
- * or given up, and the reader does not go back to it.
+ * The writer skips the slot before the leftover ones, so it still has a record of the previous lap.  The reader has
+ * read that record or given it up, and does not return to it.
  */
 START_TEST(reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read_again)
 {
@@ -578,15 +572,15 @@ START_TEST(reader_record_that_was_read_ahead_of_what_a_sequence_left_is_not_read
 }
 END_TEST
 
-/* The first look finds the lap, the second one is what it is counted by. */
+/* The first check finds the lap; the second check counts the lost events. */
 static void write_behind_the_next_look(void)
 {
 	px_test_at_point("reader.snapshot.taken", write_three_slots);
 }
 
 /*
- * No record survives a lap.  The further slots of a writer that comes just then do not belong to it.  In the end, all
- * are counted.
+ * No record survives a lap.  The further slots of a writer that arrives at this moment do not belong to it.  In the
+ * end, all lost events are counted.
  */
 START_TEST(reader_lap_without_a_survivor_is_counted_when_all_is_read)
 {
@@ -605,7 +599,7 @@ START_TEST(reader_lap_without_a_survivor_is_counted_when_all_is_read)
 		px_ring_give_up(&ring, at.position, 1);
 	}
 	px_test_at_point("reader.snapshot.taken", write_behind_the_next_look);
-	px_test_expect(trid, 0, &event); /* it is younger than the look */
+	px_test_expect(trid, 0, &event); /* it is younger than the check */
 	px_test_expect(trid, POSIX_TRACE_OVERFLOW, &event);
 	px_test_expect(trid, POSIX_TRACE_RESUME, &event);
 	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
@@ -616,7 +610,7 @@ START_TEST(reader_lap_without_a_survivor_is_counted_when_all_is_read)
 }
 END_TEST
 
-/* A claim at head stands in the way behind a record that is none. */
+/* A claim at head blocks the way, after a slot without a record. */
 START_TEST(reader_passes_what_is_no_record_where_a_lap_begins)
 {
 	trace_event_id_t type = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Controllers of streams with log that die, at every step and at any instant; recoverers that die; and what is left
- * where nothing can be recovered: after it, everything that was recorded is in the log once, in order and whole.
+ * Controllers of streams with logs die at every step, or at random moments; recovering processes die, too; and some
+ * logs cannot be recovered.  After a recovery, the log has each recorded event once, in order and complete.
  */
 #include "support/common.h"
 
@@ -40,9 +40,9 @@ static struct px_test_log_facts facts;
 /* Shared with children. */
 struct progress {
 	uint32_t nr_begun, nr_returned; /* events */
-	uint32_t base;			/* those before were cleared */
+	uint32_t base;			/* a clear has removed those before */
 	bool is_created, is_clearing, is_stopping, is_done;
-	bool flushes;	     /* a controller of another process flushes all the time, */
+	bool flushes;	     /* a controller in another process flushes again and again, */
 	uint32_t nr_flushes; /* and has done so this often */
 	uint64_t before_ns[MAX_EVENTS], after_ns[MAX_EVENTS];
 };
@@ -54,7 +54,7 @@ static const char *segments(void)
 	return px_test_directory();
 }
 
-/* Files of this prefix where segments are. */
+/* Count the files with this prefix in the directory of segments. */
 static int count_files(const char *prefix)
 {
 	DIR *directory = opendir(segments());
@@ -101,7 +101,7 @@ static void teardown(void)
 	unlink(path);
 	close(file);
 	munmap(progress, sizeof(*progress));
-	txtrace_recover_all(&nr_recovered, &nr_left); /* what a test that failed has left */
+	txtrace_recover_all(&nr_recovered, &nr_left); /* remove what a failed test has left */
 }
 
 static uint64_t realtime_ns(void)
@@ -143,7 +143,7 @@ static void die_at(bool (*which)(const char *name), uint64_t number)
 	__atomic_store_n(&px_testpoint_hook, step, __ATOMIC_RELEASE);
 }
 
-/* Run the function in a child; true if it came to its end. */
+/* Run the function in a child.  Return true if it ran to its end. */
 static bool run_in_child(void (*function)(void))
 {
 	int status;
@@ -155,14 +155,14 @@ static bool run_in_child(void (*function)(void))
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		function();
-		kill(getpid(), SIGKILL); /* a controller that has done all it does ends like this */
+		kill(getpid(), SIGKILL); /* a controller that has done all its steps ends like this */
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x", status);
 	return progress->is_done;
 }
 
-/* Scripts: what the controller does. */
+/* Scripts: the steps of the controller. */
 
 struct script {
 	struct px_test_stream stream;
@@ -233,7 +233,7 @@ static void control(uint32_t number)
 	}
 }
 
-/* No check of Check is in here: it may be a child. */
+/* It makes no Check assertions, because it may run in a child. */
 static void control_stream(void)
 {
 	trace_event_set_t set;
@@ -283,11 +283,11 @@ static bool run_script(bool (*which)(const char *name), uint64_t when)
 struct tale {
 	uint64_t nr_read, nr_events, nr_gaps, last_ns;
 	uint32_t next;	  /* number */
-	bool knows, runs; /* from the first START or STOP on that is there */
+	bool knows, runs; /* from the first START or STOP in the log */
 	bool misses, in_gap, ends_with_start;
 };
 
-/* START and STOP take turns; between a filtered STOP and a START the order is not known. */
+/* START and STOP alternate; between a filtered STOP and a START the order is not known. */
 static void read_system_event(struct tale *tale, trace_event_id_t id)
 {
 	switch (id) {
@@ -306,7 +306,7 @@ static void read_system_event(struct tale *tale, trace_event_id_t id)
 		tale->nr_gaps++;
 		break;
 	case POSIX_TRACE_RESUME:
-		/* Its beginning may be overwritten in the log. */
+		/* The log may have overwritten its beginning. */
 		ck_assert_msg(tale->in_gap || tale->nr_read == 0,
 			      "a gap that ends without having begun");
 		tale->in_gap = false;
@@ -332,7 +332,10 @@ static void read_number(struct tale *tale, bool may_miss)
 		ck_abort_msg("event %u is torn", number);
 	if (ns < tale->last_ns)
 		ck_abort_msg("the time of event %u falls", number);
-	/* CLOCK_REALTIME as it was at the beginning, which may be slewed since: 100 ns, and 10 us a second. */
+	/*
+	 * CLOCK_REALTIME as at the beginning.  The kernel may have slewed it since: allow 100 ns, and 10 us for each
+	 * second.
+	 */
 	if (ns + 2000 < progress->before_ns[number] ||
 	    (number < progress->nr_returned && progress->after_ns[number] != 0 &&
 	     ns > progress->after_ns[number] + 2000))
@@ -391,7 +394,7 @@ static void expect_all_or_loss(const struct txtrace_loss *loss)
 	uint64_t arg = tale.nr_events + loss->overwritten + loss->dropped;
 
 	if (script->stream.policy != LOOPING)
-		ck_assert_uint_eq(loss->overwritten, 0); /* it keeps what is not in the log */
+		ck_assert_uint_eq(loss->overwritten, 0); /* the stream keeps what is not in the log */
 	if (!log_loses() || (script->stream.log_policy == LOOPING && !progress->is_clearing)) {
 		if (script->stream.log_policy == LOOPING)
 			arg = tale.nr_events + facts.commit.nr_lost + loss->overwritten +
@@ -405,15 +408,15 @@ static void expect_all_or_loss(const struct txtrace_loss *loss)
 	}
 	if (!log_loses() && !progress->is_clearing && !script->clear_at) {
 		ck_assert_uint_ge(arg, progress->nr_returned);
-		if (loss->overwritten == 0) /* which may also be a START */
+		if (loss->overwritten == 0) /* a START may be this one */
 			ck_assert_uint_le(arg, progress->nr_begun);
 	}
-	/* The newest is never missing, but where it found no room. */
+	/* The newest event is never missing, unless it found no room. */
 	if (script->stream.log_policy != BOUNDED && loss->dropped == 0 && !progress->is_clearing &&
 	    progress->nr_returned > base)
 		ck_assert_msg(tale.next >= progress->nr_returned, "%u is the last of %u", tale.next,
 			      progress->nr_returned);
-	/* A call that had begun to stop or to start it may have done half of it; so may a restart. */
+	/* A call that had begun to stop or start the stream may have done half of its work; a restart may, too. */
 	if (!progress->is_stopping && !progress->is_clearing && !script->filters_stop)
 		ck_assert_msg(!tale.runs || tale.ends_with_start,
 			      "runs %d, %llu events, last %u of %u, dropped %llu", tale.runs,
@@ -430,7 +433,7 @@ static void expect_all(void)
 	expect_all_or_loss(&loss);
 }
 
-/* The log is recovered, and in every way like one that was shut down. */
+/* The log is recovered, and equals in all respects one that was shut down. */
 static void expect_recovered(void)
 {
 	ok(txtrace_recover(file));
@@ -442,7 +445,7 @@ static uint64_t count_steps(bool (*which)(const char *name))
 {
 	uint64_t n;
 
-	/* In this process, so that the count comes back. */
+	/* Recover in this process, so that it gets the number. */
 	begin_anew();
 	die_at(which, 0);
 	control_stream();
@@ -452,7 +455,7 @@ static uint64_t count_steps(bool (*which)(const char *name))
 	return n;
 }
 
-/* A stream and a log of the policy UNTIL_FULL, which both become full. */
+/* A stream and a log with the policy UNTIL_FULL; both become full. */
 static void fill_stream_and_log(size_t log_size, int nr_flushes, uint64_t fatal)
 {
 	const struct px_test_stream wanted = {.policy = POSIX_TRACE_UNTIL_FULL,
@@ -476,7 +479,10 @@ static void fill_stream_and_log(size_t log_size, int nr_flushes, uint64_t fatal)
 	kill(getpid(), SIGKILL);
 }
 
-/* LOGP-2 EXIT-4: a recovered log has no two STOPs in a row, wherever its controller died, and whatever fits behind STOP. */
+/*
+ * LOGP-2 EXIT-4: a recovered log never has two STOPs in a row, wherever its controller died, and however much room is
+ * after STOP.
+ */
 START_TEST(recover_of_a_full_stream_with_a_full_log_ends_in_one_stop)
 {
 	uint64_t random = test_seed();
@@ -519,7 +525,10 @@ static int nr_rounds(int whole, int sample, int sanitized)
 	return px_test_is_whole() ? whole : getenv("PX_SANITIZED") ? sanitized : sample;
 }
 
-/* EXIT-1 EXIT-4: at writes from the first to the last, and after that: at a random one of each stretch of them. */
+/*
+ * EXIT-1 EXIT-4: at writes from the first to the last, and after the last one: the test takes a random write of each
+ * piece.
+ */
 START_TEST(recover_after_death_at_any_write_has_everything)
 {
 	uint64_t random = test_seed() + (uint64_t)_i, n, stride;
@@ -539,7 +548,7 @@ START_TEST(recover_after_death_at_any_write_has_everything)
 }
 END_TEST
 
-/* The same at every step that others can see. */
+/* The same at every step that other processes can see. */
 START_TEST(recover_after_death_at_any_step_has_everything)
 {
 	uint64_t random = test_seed() + (uint64_t)_i, n;
@@ -564,7 +573,7 @@ static void recover_and_die(void)
 	txtrace_recover(file);
 }
 
-/* EXIT-4: recovery is broken off at every write, again and again, and comes to its end all the same. */
+/* EXIT-4: recovery is killed at every write, again and again, and still comes to its end. */
 START_TEST(recover_killed_at_any_step_is_gone_on_with)
 {
 	uint64_t random = test_seed() + (uint64_t)_i;
@@ -606,7 +615,7 @@ START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
 }
 END_TEST
 
-/* One controller that has come to its end, and was killed. */
+/* One controller that has done all its steps, and was killed. */
 
 static void leave_log(const struct script *which)
 {
@@ -616,7 +625,7 @@ static void leave_log(const struct script *which)
 	ck_assert_int_eq(count_files("stream."), 1);
 }
 
-/* EXIT-4 OPEN-10: a descriptor for reading is enough; the file is not asked for by its name. */
+/* EXIT-4 OPEN-10: a descriptor for reading is enough; the library finds the file by its log, and not by its name. */
 START_TEST(recover_by_open_through_a_descriptor_for_reading)
 {
 	int reading;
@@ -631,7 +640,10 @@ START_TEST(recover_by_open_through_a_descriptor_for_reading)
 }
 END_TEST
 
-/* EXIT-1: the next create of the user completes what others left, of any policy, its own stream first. */
+/*
+ * EXIT-1: the next create by the same user completes logs that other processes left, with any policy, before it makes
+ * its own stream.
+ */
 START_TEST(recover_by_the_next_create)
 {
 	leave_log(&scripts[_i]);
@@ -643,7 +655,7 @@ START_TEST(recover_by_the_next_create)
 }
 END_TEST
 
-/* The same file again: what it held is no log any more. */
+/* The same file again: its old content is no log any more. */
 START_TEST(recover_of_a_file_that_has_become_another_log_gives_up)
 {
 	unsigned int nr_recovered, nr_left;
@@ -671,7 +683,7 @@ static void become_another_program(void)
 	_exit(7);
 }
 
-/* EXEC-4: the constructor of the new image completes what the former one left. */
+/* EXEC-4: the constructor of the new program completes the log of the previous one. */
 START_TEST(recover_after_exec_by_the_new_image)
 {
 	int status;
@@ -691,7 +703,7 @@ START_TEST(recover_after_exec_by_the_new_image)
 }
 END_TEST
 
-/* EXEC-4: one without this library lives, but does not map the segment. */
+/* EXEC-4: a program without this library lives, but does not map the segment. */
 START_TEST(recover_after_exec_of_a_stranger)
 {
 	int ready[2];
@@ -797,7 +809,7 @@ START_TEST(recover_of_a_log_whose_writer_lives_gives_ebusy)
 }
 END_TEST
 
-/* Without the segment the log stays as it was committed, and is not called complete. */
+/* Without the segment, the log stays as at its last commit, and is not marked as complete. */
 static void expect_as_committed(void)
 {
 	struct txtrace_file_info info;
@@ -817,7 +829,7 @@ static void expect_as_committed(void)
 	ck_assert_int_eq(facts.commit.is_complete, PX_LOG_OPEN);
 }
 
-/* The name of the only file of this prefix. */
+/* Return the name of the only file with this prefix. */
 static void find_file(const char *prefix, char found[PATH_MAX])
 {
 	DIR *directory = opendir(segments());
@@ -861,7 +873,7 @@ START_TEST(recover_without_the_segment_leaves_what_was_committed)
 }
 END_TEST
 
-/* The machine was started anew, and the segment lies on a disk. */
+/* The machine was restarted, and the segment is on a disk. */
 START_TEST(recover_after_another_boot_leaves_what_was_committed)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -877,7 +889,7 @@ START_TEST(recover_after_another_boot_leaves_what_was_committed)
 }
 END_TEST
 
-/* Another version of the library may need a checkpoint file of its version. */
+/* Another version of the library may need the checkpoint file of its version. */
 START_TEST(recover_leaves_a_checkpoint_file_that_it_does_not_know)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -895,7 +907,7 @@ START_TEST(recover_leaves_a_checkpoint_file_that_it_does_not_know)
 }
 END_TEST
 
-/* The controller dies between the file and its signature: create had not returned. */
+/* The controller dies after it has created the file and before the file is valid: create had not returned. */
 START_TEST(recover_removes_a_checkpoint_file_that_was_never_valid)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -905,7 +917,7 @@ START_TEST(recover_removes_a_checkpoint_file_that_was_never_valid)
 	checkpoint_file = map_checkpoint_file(&size);
 	checkpoint_file->magic = 0;
 	munmap(checkpoint_file, size);
-	ok(posix_trace_create(0, NULL, &stream)); /* frees the slot, then cleans up */
+	ok(posix_trace_create(0, NULL, &stream)); /* it frees the slot, then cleans up */
 	ck_assert_int_eq(count_files("log."), 0);
 	ok(posix_trace_shutdown(stream));
 	expect_clean();
@@ -917,7 +929,7 @@ static void die(void)
 	raise(SIGKILL);
 }
 
-/* EXIT-5: the process that removes it is killed in the middle, and its slot has had another stream since */
+/* EXIT-5: the process that removes it is killed before it ends, and another stream has used its slot since */
 START_TEST(recover_killed_at_an_invalid_checkpoint_file_leaves_nothing_behind)
 {
 	struct px_checkpoint_content *checkpoint_file;
@@ -943,14 +955,14 @@ START_TEST(recover_killed_at_an_invalid_checkpoint_file_leaves_nothing_behind)
 }
 END_TEST
 
-/* All of it is input: nothing breaks, whatever stands there, and nothing is left in the end. */
+/* All content is untrusted: with any content nothing fails, and in the end no file is left. */
 START_TEST(recover_with_random_damage_never_breaks)
 {
 	uint64_t random = test_seed();
 
 	for (int round = 0; round < nr_rounds(120, 20, 20); round++) {
 		unsigned int nr_recovered, nr_left;
-		/* Not the name of the controller, which might then be one that lives. */
+		/* Do not change the pid of the controller, because it could become that of a living process. */
 		size_t spared = round % 3 ? 0 : sizeof(struct px_checkpoint_content);
 		unsigned char *bytes;
 		size_t size;
@@ -983,7 +995,7 @@ START_TEST(recover_with_random_damage_never_breaks)
 }
 END_TEST
 
-/* Logs that are not where they were. */
+/* Logs that were moved. */
 
 START_TEST(recover_of_a_log_that_was_removed_cleans_up)
 {
@@ -997,7 +1009,7 @@ START_TEST(recover_of_a_log_that_was_removed_cleans_up)
 }
 END_TEST
 
-/* EXIT-1 EXIT-4: its new name is not known, and in one case its old name is that of another file */
+/* EXIT-1 EXIT-4: its new name is not known, and in one case its old name belongs to another file */
 START_TEST(recover_of_a_log_that_was_renamed_completes_it)
 {
 	unsigned int nr_recovered, nr_left;
@@ -1017,7 +1029,7 @@ START_TEST(recover_of_a_log_that_was_renamed_completes_it)
 }
 END_TEST
 
-/* As a service whose /tmp is a folder of the real one: the log is in a place that has its path for the controller. */
+/* Like a service whose /tmp is a private folder: for the controller, the path of the log begins in another place. */
 static void control_in_a_place_of_its_own(const char *folder)
 {
 	char inner[PATH_MAX];
@@ -1034,7 +1046,7 @@ static void control_in_a_place_of_its_own(const char *folder)
 	_exit(0);
 }
 
-/* EXIT-1 EXIT-4: that there is none here does not mean that it was removed */
+/* EXIT-1 EXIT-4: a missing log in this place does not prove that it was removed */
 START_TEST(recover_where_the_path_means_another_place_leaves_the_log)
 {
 	unsigned int nr_recovered, nr_left;
@@ -1071,7 +1083,7 @@ START_TEST(recover_where_the_path_means_another_place_leaves_the_log)
 }
 END_TEST
 
-/* Neither a link to the log nor another file in its place is followed. */
+/* The library follows neither a link to the log nor another file in its place. */
 START_TEST(recover_follows_no_link_and_takes_no_other_file)
 {
 	unsigned int nr_recovered, nr_left;
@@ -1086,7 +1098,7 @@ START_TEST(recover_follows_no_link_and_takes_no_other_file)
 	ck_assert_uint_eq(nr_left, 1);
 	ck_assert_int_eq(count_files("log."), 1);
 	unlink(path);
-	if (_i) { /* it is there again */
+	if (_i) { /* the log is there again */
 		ck_assert_int_eq(rename(moved, path), 0);
 		ok(txtrace_recover_all(&nr_recovered, &nr_left));
 		ck_assert_uint_eq(nr_recovered, 1);
@@ -1150,7 +1162,7 @@ static void record_and_die(void)
 	kill(getpid(), SIGKILL);
 }
 
-/* While what was read is being written, writers find no room for more than there was. */
+/* While events that were read are being written, writers have no more room than before. */
 static void fill_while_writing(void)
 {
 	static const struct px_test_stream small = {BOUNDED, 4000, 16, 1, APPENDED, 0};
@@ -1198,7 +1210,7 @@ static void fail_and_go_on(void)
 	progress->is_done = true;
 }
 
-/* LOGP-8: what was in a write that failed may be gone; then there is a gap, and nothing else. */
+/* LOGP-8: events of a failed write may be lost; then there is a gap, and no other damage. */
 START_TEST(recover_behind_writes_that_failed_tells_the_gap)
 {
 	static const struct script failing = {
@@ -1236,7 +1248,7 @@ static void pause_there(void)
 		_exit(1);
 }
 
-/* A child that recovers the log, and is held in the middle. */
+/* A child that recovers the log, and stops in the middle. */
 static pid_t fork_recoverer(int (*recovers)(void))
 {
 	char byte;
@@ -1309,7 +1321,7 @@ START_TEST(recover_at_the_same_time_is_done_by_one)
 }
 END_TEST
 
-/* OPEN-3 EXIT-4: what is in the file already is not the trace */
+/* OPEN-3 EXIT-4: the old content of the file is not the trace */
 START_TEST(open_while_a_stopped_process_recovers_gives_ebusy)
 {
 	uint64_t begin_ns;
@@ -1425,7 +1437,7 @@ START_TEST(recover_by_many_threads_succeeds_in_all)
 }
 END_TEST
 
-/* A controller of another process, which lives on. */
+/* A controller in another process, which goes on. */
 static pid_t fork_controller_of_us(void)
 {
 	pid_t us = getpid(), child;
@@ -1457,7 +1469,10 @@ static pid_t fork_controller_of_us(void)
 	return child;
 }
 
-/* EXIT-1 EXIT-7: what the target recorded is there, also behind its controller's death; then no more is recorded. */
+/*
+ * EXIT-1 EXIT-7: the log has what the target recorded, also after the death of its controller; then nothing more is
+ * recorded.
+ */
 START_TEST(recover_while_the_target_goes_on)
 {
 	pid_t child;
@@ -1486,7 +1501,10 @@ static void wait_for_flushes(uint32_t more)
 		sched_yield();
 }
 
-/* EXIT-1 EXIT-6: the controller dies after it has set aside the event of a sleeper: this event is lost, and counted. */
+/*
+ * EXIT-1 EXIT-6: the controller dies after it has set aside the event of a sleeping writer: this event is lost, and
+ * counted.
+ */
 START_TEST(recover_counts_what_the_controller_had_set_aside)
 {
 	trace_event_id_t held = px_test_open_type("held");
@@ -1502,7 +1520,7 @@ START_TEST(recover_counts_what_the_controller_had_set_aside)
 	ck_assert(writer.was_held);
 	for (uint32_t number = 0; number < 50; number++)
 		record(number);
-	wait_for_flushes(2); /* the last one began after these events */
+	wait_for_flushes(2); /* the last window began after these events */
 	for (uint32_t number = 50; number < 60; number++)
 		record(number);
 	kill(child, SIGKILL);
@@ -1520,7 +1538,7 @@ START_TEST(recover_counts_what_the_controller_had_set_aside)
 }
 END_TEST
 
-/* What the log says besides. */
+/* Further contents of the log. */
 
 static void open_types_late(void)
 {
@@ -1541,7 +1559,7 @@ static void open_types_late(void)
 	progress->is_done = true;
 }
 
-/* EVNAME-1 TYPELIST-3: types that were opened behind the last commit have their names too. */
+/* EVNAME-1 TYPELIST-3: types that were opened after the last commit also have their names. */
 START_TEST(recover_knows_types_that_were_opened_late)
 {
 	static const char *const names[] = {"recovered", "early one", "late 0", "late 1",
@@ -1588,7 +1606,7 @@ START_TEST(recover_of_a_thousand_rings)
 }
 END_TEST
 
-/* CREATE-18: a create that fails leaves none; a shutdown does not, whatever it says. */
+/* CREATE-18: a failed create leaves no files; neither does a shutdown, even if it returns an error. */
 START_TEST(recover_finds_nothing_of_a_create_that_failed)
 {
 	trace_attr_t attr;
@@ -1623,7 +1641,7 @@ static void end_first_thread(void)
 	pthread_exit(NULL);
 }
 
-/* A process whose first thread has ended lives, and so does its stream. */
+/* A process whose first thread has ended still lives, and so does its stream. */
 START_TEST(recover_leaves_a_controller_whose_first_thread_has_ended)
 {
 	pid_t child;
@@ -1657,7 +1675,7 @@ static void *recover_as_last_thread(void *unused)
 	return unused;
 }
 
-/* EXIT-4: nor does the recovering process need its own */
+/* EXIT-4: the recovering process does not need its first thread either */
 START_TEST(recover_by_a_process_whose_first_thread_has_ended)
 {
 	int status;
@@ -1678,8 +1696,8 @@ START_TEST(recover_by_a_process_whose_first_thread_has_ended)
 END_TEST
 
 /*
- * The crash run: several threads record, and their process is killed at any instant.  How often: PX_CRASH_ROUNDS, for
- * a controller that traces itself, and as often for a target of another process.
+ * The crash run: several threads record, and their process is killed at a random moment.  PX_CRASH_ROUNDS says how
+ * often, for a controller that traces itself, and as often for a target in another process.
  */
 
 #define NR_WRITERS 3
@@ -1721,7 +1739,7 @@ static void *record_for_ever(void *argument)
 	return NULL;
 }
 
-/* FLUSH, and LOOP with a small ring, and UNTIL_FULL that is flushed; each with each kind of log. */
+/* FLUSH; LOOP with a small ring; and UNTIL_FULL with flushes; each with each kind of log. */
 static struct px_test_stream choose_crash(uint64_t random)
 {
 	static const int policies[] = {FLUSHED, FLUSHED, LOOPING, BOUNDED};
@@ -1770,7 +1788,7 @@ static void read_payload(uint32_t next[NR_WRITERS])
 	next[payload.writer] = payload.number + 1;
 }
 
-/* Every event whose call had returned is there, or counted as lost. */
+/* Each event whose call had returned is in the log, or is counted as lost. */
 static uint64_t read_crash(void)
 {
 	uint32_t next[NR_WRITERS] = {0};
@@ -1788,7 +1806,7 @@ static uint64_t read_crash(void)
 		}
 	ok(posix_trace_close(stream));
 	if (crash_stream.policy != LOOPING)
-		ck_assert_uint_eq(loss.overwritten, 0); /* it keeps what is not in the log */
+		ck_assert_uint_eq(loss.overwritten, 0); /* the stream keeps what is not in the log */
 	nr_lost = loss.overwritten + loss.dropped + loss.abandoned + facts.commit.nr_lost;
 	for (int i = 0; i < NR_WRITERS; i++) {
 		nr_returned += crash->count[i].returned;
@@ -1796,7 +1814,7 @@ static uint64_t read_crash(void)
 			ck_assert_msg(next[i] >= crash->count[i].returned, "writer %d has %u of %u",
 				      i, next[i], crash->count[i].returned);
 	}
-	/* A log that is full stops the stream: what comes then is not recorded, and so not lost. */
+	/* A full log stops the stream: later events are not recorded, and so not lost. */
 	if (crash_stream.log_policy != BOUNDED || !facts.commit.log_full)
 		ck_assert_msg(n + nr_lost >= nr_returned, "%llu of %llu, %llu lost",
 			      (unsigned long long)n, (unsigned long long)nr_returned,
@@ -1825,7 +1843,7 @@ static void kill_after(pid_t child, uint64_t random)
 		siginfo_t info = {0};
 
 		ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT), 0);
-		ck_assert_int_eq(info.si_pid, 0); /* it has not ended on its own */
+		ck_assert_int_eq(info.si_pid, 0); /* it has not ended by itself */
 		sleep_ms(1);
 	}
 	nanosleep(&delay, NULL);
@@ -1912,7 +1930,7 @@ START_TEST(crash_of_the_controller_at_any_instant_loses_nothing)
 	share_crash();
 	for (int round = 0; round < crash_rounds(); round++)
 		nr_events += kill_controller(next_random(&random));
-	ok(posix_trace_create(0, NULL, &stream)); /* the last may have died inside of its create */
+	ok(posix_trace_create(0, NULL, &stream)); /* the last controller may have died inside its create */
 	ok(posix_trace_shutdown(stream));
 	expect_clean();
 	ck_assert_uint_gt(nr_events, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stream that stops by itself when it is full and goes on when it was read: where it stops, what
- * is lost and how the stream reports it, when it restarts, what stop, start, clear and the filter do
- * meanwhile; and how much fits into it.
+ * A stream that stops when it is full, and starts again after a read: where it stops, which events are lost and how the
+ * stream reports it, when it restarts, the effects of stop, start, clear and the filter meanwhile; and how much the
+ * stream holds.
  */
 #include "support/common.h"
 
@@ -22,7 +22,7 @@ static const struct px_test_stream one_ring = {
 static trace_event_id_t type, other;
 static trace_id_t stream;
 static struct px_test_event seen;
-static uint32_t next_number; /* of the next event */
+static uint32_t next_number; /* number of the next event */
 
 static void setup(void)
 {
@@ -73,7 +73,7 @@ static void expect_status(int running, int full, int overrun)
 #define OVERRUN POSIX_TRACE_OVERRUN
 #define NO_OVERRUN POSIX_TRACE_NO_OVERRUN
 
-/* Numbers until it is full; none is lost. */
+/* Record numbers until the stream is full; none is lost. */
 static void fill(void)
 {
 	while (px_test_status(stream).posix_stream_full_status != FULL)
@@ -210,7 +210,7 @@ START_TEST(until_full_pause_without_loss_has_no_gap)
 }
 END_TEST
 
-/* UFULL-2 GETNEXT-2: a waiting reader gets STOP too, though nothing follows it */
+/* UFULL-2 GETNEXT-2: a waiting reader also gets STOP, although no event follows it */
 START_TEST(until_full_blocking_reads_get_all_of_the_pause)
 {
 	struct posix_trace_event_info info;
@@ -238,8 +238,8 @@ static void overfill(void)
 }
 
 /*
- * UFULL-2 UFULL-8: the reader finds the stream empty, and before it looks at the state a writer
- * fills it: STOP is behind these events all the same
+ * UFULL-2 UFULL-8: the reader finds the stream empty.  Before it reads the state, a writer fills the stream.  STOP
+ * still comes after these events
  */
 START_TEST(until_full_filled_behind_the_readers_back_stops_after_its_events)
 {
@@ -278,7 +278,7 @@ static const struct {
 	{1, 65536, 65536}, {300000, 5000, 4999},
 };
 
-/* Slots that are reserved and not consumed. */
+/* Return the number of slots that are reserved and not consumed. */
 static uint64_t used_slots(void)
 {
 	struct px_stream *inside = px_handle_lock(stream);
@@ -290,8 +290,8 @@ static uint64_t used_slots(void)
 }
 
 /*
- * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: the stream is full as soon as another largest event finds no room,
- * even if no call asks for the status
+ * UFULL-9 UFULL-1 STATUS-4 COMB-1 COMB-2: the stream is full as soon as there is no room for another event of the
+ * largest size, even if no call asks for the status
  */
 START_TEST(until_full_stops_when_a_largest_event_has_no_room)
 {
@@ -355,7 +355,7 @@ START_TEST(until_full_filtered_event_is_not_lost)
 }
 END_TEST
 
-/* UFULL-10: control events find room whatever the users did */
+/* UFULL-10: events of control calls have room, whatever the users record */
 START_TEST(until_full_control_events_are_never_lost)
 {
 	trace_event_set_t set;
@@ -385,7 +385,7 @@ START_TEST(until_full_control_events_are_never_lost)
 		events += got == type;
 	}
 	ck_assert_uint_eq(nr_filters, 0);
-	ck_assert_uint_le(nr_starts, 1); /* the last one may have been asked for in vain */
+	ck_assert_uint_le(nr_starts, 1); /* the last event may have found no room */
 	ck_assert_uint_eq(nr_stops, 0);
 	ck_assert_uint_eq(events, next_number);
 }
@@ -393,7 +393,7 @@ END_TEST
 
 /* Restart. */
 
-/* UFULL-7 UFULL-4 UFULL-5: at the event that makes half of it free, and not before */
+/* UFULL-7 UFULL-4 UFULL-5: at the event that frees half of the room, and not before */
 START_TEST(until_full_restarts_when_half_is_free)
 {
 	uint64_t start = px_record_slots(sizeof(struct px_eventset) + sizeof(struct px_marks));
@@ -414,10 +414,7 @@ START_TEST(until_full_restarts_when_half_is_free)
 }
 END_TEST
 
-/*
- * UFULL-5 UFULL-6: at the latest when it is empty, also where one event is as large as all the
- * space
- */
+/* UFULL-5 UFULL-6: at the latest when it is empty, even if one event takes all the room */
 START_TEST(until_full_restarts_when_empty)
 {
 	const struct px_test_stream wanted = {
@@ -440,7 +437,7 @@ START_TEST(until_full_restarts_when_empty)
 END_TEST
 
 /*
- * UFULL-6 UFULL-8 SYSEV-4: the rest is read, then STOP, then START, then what came after the
+ * UFULL-6 UFULL-8 SYSEV-4: the reader gets the remaining events, then STOP, then START, then the events after the
  * restart
  */
 START_TEST(until_full_events_after_the_restart_come_behind_start)
@@ -461,7 +458,7 @@ START_TEST(until_full_events_after_the_restart_come_behind_start)
 }
 END_TEST
 
-/* UFULL-6 SYSEV-1: the filter in force, changed during the pause (which records no FILTER) */
+/* UFULL-6 SYSEV-1: the filter that is valid, changed during the pause (which records no FILTER) */
 START_TEST(until_full_restart_tells_the_present_filter)
 {
 	trace_event_set_t set;
@@ -478,7 +475,7 @@ START_TEST(until_full_restart_tells_the_present_filter)
 }
 END_TEST
 
-/* UFULL-8 SYSEV-2: two pauses unread one behind the other, each with its own marks */
+/* UFULL-8 SYSEV-2: two pauses that were not read, one after the other, each with its own STOP and START */
 START_TEST(until_full_two_pauses_are_told_apart)
 {
 	uint32_t first, second, lost;
@@ -505,7 +502,7 @@ END_TEST
 
 /* Stop, start and clear. */
 
-/* UFULL-8 AMB-8: events that a full stream lost before it was stopped by a call; it is read before the next start */
+/* UFULL-8 AMB-8: events that a full stream lost before a call stopped it; the stream is read before the next start */
 START_TEST(until_full_loss_before_a_stop_by_call_is_marked_at_the_next_start)
 {
 	fill();
@@ -521,13 +518,13 @@ START_TEST(until_full_loss_before_a_stop_by_call_is_marked_at_the_next_start)
 	expect_start();
 	ok(posix_trace_stop(stream));
 	px_test_expect(stream, POSIX_TRACE_STOP, &seen);
-	ok(posix_trace_start(stream)); /* nothing was lost since */
+	ok(posix_trace_start(stream)); /* nothing was lost since then */
 	expect_start();
 	px_test_expect(stream, 0, &seen);
 }
 END_TEST
 
-/* STOP-1 START-1 SYSEV-4: not full: like any stream */
+/* STOP-1 START-1 SYSEV-4: if it is not full, it behaves like any stream */
 START_TEST(until_full_stop_and_start_while_not_full_are_recorded)
 {
 	trace_next();
@@ -547,7 +544,7 @@ START_TEST(until_full_stop_and_start_while_not_full_are_recorded)
 }
 END_TEST
 
-/* STOP-3 UFULL-2: nothing recorded, and no restart any more */
+/* STOP-3 UFULL-2: nothing is recorded, and the stream does not restart any more */
 START_TEST(until_full_stop_while_full_prevents_the_restart)
 {
 	fill();
@@ -565,7 +562,7 @@ START_TEST(until_full_stop_while_full_prevents_the_restart)
 }
 END_TEST
 
-/* EVENT-2 STATUS-4 UFULL-8: stopped by a call and no longer full: events are nothing to it */
+/* EVENT-2 STATUS-4 UFULL-8: stopped by a call and no longer full: the stream ignores events */
 START_TEST(until_full_stopped_and_read_ignores_events)
 {
 	fill();
@@ -582,7 +579,7 @@ START_TEST(until_full_stopped_and_read_ignores_events)
 }
 END_TEST
 
-/* START-3 UFULL-5: a start while full has no effect but that */
+/* START-3 UFULL-5: a start while the stream is full has no other effect */
 START_TEST(until_full_start_while_full_allows_the_restart_again)
 {
 	fill();
@@ -599,7 +596,7 @@ START_TEST(until_full_start_while_full_allows_the_restart_again)
 }
 END_TEST
 
-/* START-1 UFULL-8: room again, but not yet half of it: an explicit start need not wait */
+/* START-1 UFULL-8: some room is free, but not yet half: an explicit start need not wait */
 START_TEST(until_full_start_with_some_room_starts_at_once)
 {
 	fill();
@@ -617,7 +614,7 @@ START_TEST(until_full_start_with_some_room_starts_at_once)
 }
 END_TEST
 
-/* UFULL-5 CLEAR-1 CLEAR-2 CLEAR-3 CLEAR-10 UNREAD-1: emptied, and still suspended */
+/* UFULL-5 CLEAR-1 CLEAR-2 CLEAR-3 CLEAR-10 UNREAD-1: read until it is empty, and still suspended */
 START_TEST(until_full_clear_while_full_needs_an_explicit_start)
 {
 	fill();
@@ -637,7 +634,7 @@ START_TEST(until_full_clear_while_full_needs_an_explicit_start)
 }
 END_TEST
 
-/* CLEAR-1: marks that wait to be reported are lost too */
+/* CLEAR-1: clear also discards STOP and START that were not reported yet */
 START_TEST(until_full_clear_in_the_middle_of_the_marks_forgets_them)
 {
 	fill();
@@ -660,10 +657,7 @@ END_TEST
 static const trace_event_id_t marks[] = {POSIX_TRACE_STOP, POSIX_TRACE_OVERFLOW, POSIX_TRACE_RESUME,
 					 POSIX_TRACE_START};
 
-/*
- * SYSEV-9 FILT-2 UFULL-8 SYSEV-3: any of the four filtered; what they stand for happens all the
- * same
- */
+/* SYSEV-9 FILT-2 UFULL-8 SYSEV-3: one of the four events is in the filter; the stream still stops and starts */
 START_TEST(until_full_filtered_marks_are_not_reported)
 {
 	trace_event_set_t set;
@@ -696,7 +690,7 @@ START_TEST(until_full_filtered_marks_are_not_reported)
 }
 END_TEST
 
-/* SYSEV-3: without START the gap ends with the first event behind it */
+/* SYSEV-3: without START, the gap ends with the first event after it */
 START_TEST(until_full_filtered_start_leaves_resume_to_the_next_event)
 {
 	trace_event_set_t set;
@@ -764,7 +758,7 @@ static size_t size_of_user_event(const trace_attr_t *attr, size_t length)
 static const size_t stream_sizes[] = {1, 2000, 4096, 10000, 65536, 500000};
 static const size_t data_sizes[] = {1, 16, 17, 256, 4000, 65536};
 
-/* START and events of these lengths, as many as fit by the numbers: all of them are recorded. */
+/* START and events of these lengths, as many as fit by their sizes: all of them are recorded. */
 static void expect_all_fit(const trace_attr_t *attr, size_t size, size_t max_data, uint64_t *random)
 {
 	static unsigned char data[65536];
@@ -774,7 +768,7 @@ static void expect_all_fit(const trace_attr_t *attr, size_t size, size_t max_dat
 	for (;;) {
 		size_t length = next_random(random) % 3 ? next_random(random) % (max_data + 1) :
 				next_random(random) % 2 ? max_data :
-							  2 * max_data; /* is cut, and counts so */
+							  2 * max_data; /* truncated, and counts with this length */
 
 		used += size_of_user_event(attr, length);
 		if (used > size)
@@ -788,9 +782,7 @@ static void expect_all_fit(const trace_attr_t *attr, size_t size, size_t max_dat
 		px_test_expect(stream, type, &seen);
 }
 
-/*
- * ATTR-4 UFULL-10 MAXUSR-1 MAXSYS-3: for the size that was asked for, and for the one that it has
- */
+/* ATTR-4 UFULL-10 MAXUSR-1 MAXSYS-3: for the size that the test asked for, and for the actual size */
 START_TEST(until_full_events_within_the_size_are_all_recorded)
 {
 	size_t max_data = data_sizes[_i];
@@ -843,7 +835,7 @@ static void trace_in_threads(uint32_t for_each)
 		pthread_join(threads[i], NULL);
 }
 
-/* ATTR-4 ATTR-5: however the threads share it, on one ring and on one for each CPU */
+/* ATTR-4 ATTR-5: however the threads share it: on one ring, and on one for each CPU */
 START_TEST(until_full_events_of_threads_within_the_size_are_all_recorded)
 {
 	const struct px_test_stream wanted = {
@@ -873,7 +865,7 @@ START_TEST(until_full_events_of_threads_within_the_size_are_all_recorded)
 }
 END_TEST
 
-/* UFULL-1 UFULL-9 MODEL-3: each thread's events are there up to a point, and none beyond it */
+/* UFULL-1 UFULL-9 MODEL-3: the events of each thread are there up to a point, and none after it */
 START_TEST(until_full_threads_lose_nothing_before_it_is_full)
 {
 	const struct px_test_stream wanted = {
@@ -905,7 +897,7 @@ START_TEST(until_full_threads_lose_nothing_before_it_is_full)
 }
 END_TEST
 
-/* UFULL-4 UFULL-1: filled and emptied again and again, at all places of the ring */
+/* UFULL-4 UFULL-1: filled and emptied again and again, so that it fills at all positions of the ring */
 START_TEST(until_full_wraps_many_times_without_a_fault)
 {
 	const struct px_test_stream wanted = {
@@ -957,8 +949,8 @@ static bool gap_of[NR_THREADS], is_late;
 static uint32_t nr_missing; /* without a gap */
 
 /*
- * What may stand behind what (UFULL-8).  A writer that was about to drop an event when the stream started again may
- * count it too late for START: then the gap is behind START (is_late).
+ * Which event may follow which (UFULL-8).  A writer that was about to drop an event when the stream started again may
+ * count it too late for START: then the gap comes after START (is_late).
  */
 static void expect_in_place(trace_event_id_t got)
 {
@@ -998,8 +990,7 @@ static void expect_in_place(trace_event_id_t got)
 }
 
 /*
- * UFULL-1 UFULL-2 UFULL-6 UFULL-8 MODEL-3 COMB-1 COMB-2 GETNEXT-10: every loss in a gap, every gap
- * in a pause
+ * UFULL-1 UFULL-2 UFULL-6 UFULL-8 MODEL-3 COMB-1 COMB-2 GETNEXT-10: each loss is in a gap, and each gap is in a pause
  */
 START_TEST(until_full_hammered_and_read_keeps_its_order)
 {
@@ -1024,7 +1015,7 @@ START_TEST(until_full_hammered_and_read_keeps_its_order)
 		is_over = px_load_acquire(&nr_finished) == NR_THREADS;
 		got = px_test_take(stream, &seen);
 		if (got == 0) {
-			/* The stream may look empty although a record is not committed yet: count. */
+			/* The stream may look empty although a record is not committed yet, so count the events. */
 			ok(txtrace_get_loss(stream, &loss));
 			is_complete = came + loss.dropped + loss.abandoned ==
 				      NR_THREADS * FOR_EACH_HAMMER;
@@ -1035,7 +1026,7 @@ START_TEST(until_full_hammered_and_read_keeps_its_order)
 	} while (got != 0 || !is_over || !is_complete);
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(threads[i], NULL);
-	/* A writer that waited too long for its CPU, in the middle of a record, was given up. */
+	/* The reader gave up a writer that waited too long for its CPU in the middle of a record. */
 	ok(txtrace_get_loss(stream, &loss));
 	ck_assert_uint_eq(came + loss.dropped + loss.abandoned, NR_THREADS * FOR_EACH_HAMMER);
 	ck_assert_uint_le(nr_missing, loss.abandoned);

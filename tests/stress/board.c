@@ -34,7 +34,7 @@ void board_open(int fd)
 		abort();
 }
 
-/* Its descriptor goes through every exec. */
+/* Its descriptor stays open in every exec. */
 void board_make(void)
 {
 	int fd = memfd_create("stress_processes", 0);
@@ -144,7 +144,7 @@ void life_begin(uint32_t number)
 	life->is_followed = (uint32_t)getppid() == parent->pid;
 	life->born_ns = monotonic_ns();
 	if (!px_compare_exchange(&life->state, RESERVED, ALIVE))
-		_exit(0); /* so late that the supervisor has given the seat away */
+		_exit(0); /* so late that the supervisor has given the seat to another process */
 	if (life->birth != BY_EXEC)
 		return;
 	px_store_release(&board->seat[life->seat], number);

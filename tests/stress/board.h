@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all processes of stress_processes share: a list in shared memory.
- *
- * A *life* is one program in one process: it begins with fork or exec, and ends with exec or death.
- * Its number is never used again.  A life writes to the board its parent and how it was born,
- * how far each of its writers is, and what its threads are doing.  So a reader of a stream knows
- * which events must be there, and the supervisor knows which thread waits for what.
- *
- * All of it may be killed or stopped at any instant, so nothing here is locked.
+ * The memory that all processes of stress_processes share: a list of lives.  A *life* is one program in one process: it
+ * begins with fork or exec, and ends with exec or death.  Its number is never used again.  A life writes to the board
+ * its parent and how it began, the progress of each of its writers, and what its threads are doing.  So a reader of a
+ * stream knows which events must be there, and the supervisor knows which thread waits for what.  Any process may be
+ * killed or stopped at any moment, so nothing here is locked.
  */
 #ifndef PX_TESTS_STRESS_BOARD_H
 #define PX_TESTS_STRESS_BOARD_H
@@ -50,7 +47,7 @@ enum deed {
 };
 extern const char *const deed_names[NR_DEEDS];
 
-/* Threads that say what they do: the writers, then the owners. */
+/* Threads that publish what they do: the writers, then the owners. */
 #define NR_BEATS (NR_WRITERS + NR_OWNERS)
 
 struct life {
@@ -78,7 +75,7 @@ struct board {
 	uint64_t seed;
 	uint32_t stopping;
 	uint32_t nr_lives;
-	uint32_t oldest;     /* no life below it is alive */
+	uint32_t oldest;     /* no life after it in the list lives */
 	char directory[200]; /* of logs */
 	uint64_t nr_violations;
 
@@ -93,7 +90,7 @@ struct board {
 extern struct board *board;
 extern int board_fd;
 
-/* The life of this process; 0: it has none. */
+/* Return the life of this process; 0: it has none. */
 extern uint32_t my_number;
 
 void board_make(void);
@@ -103,30 +100,30 @@ __attribute__((format(printf, 1, 2))) void violation(const char *format, ...);
 #define count(counter, n) px_fetch_add(&board->counter, (uint64_t)(n))
 
 /*
- * waitpid(), but for the status: a process ends by itself, or is killed, and else it is a violation.  Whoever ends
- * is reaped by this, and so a fault in the library is not taken for one of the kills.
+ * Wait like waitpid(), and check the status: a process ends by itself or is killed, and any other end is a violation.
+ * All code reaps with this function, so that a crash in the library does not look like a kill.
  */
 pid_t reap(pid_t child, int options);
 
 void sleep_us(uint64_t us);
 
-/* A life for a child, or for what this process becomes by exec; 0: there is no seat. */
+/* Make a life for a child, or for the program that this process executes; 0: there is no free seat. */
 uint32_t life_reserve(enum birth birth, bool is_controller);
 void life_cancel(uint32_t number);
 
-/* This process is that life now. */
+/* From now on, this process is that life. */
 void life_begin(uint32_t number);
 
-/* True if the process of this life is there. */
+/* Return true if the process of this life exists. */
 bool life_is_there(const struct life *life);
 
-/* The time is up, or the supervisor is gone. */
+/* Return true if the time is up, or the supervisor is gone. */
 bool run_is_over(void);
 
-/* What thread number i of this process is doing from now on. */
+/* Set what thread number i of this process does from now on. */
 void doing(unsigned int i, enum deed deed);
 
-/* Events: their first bytes have the writer, the length and the number.  The other bytes follow from those. */
+/* Events: their first bytes have the writer, the length and the number, which determine the other bytes. */
 struct head {
 	uint32_t life;
 	uint32_t number;
@@ -144,7 +141,7 @@ struct head {
 void head_fill(struct head *head, unsigned char data[LENGTH_MAX]);
 bool head_is_whole(const struct head *head, const unsigned char *data, size_t size);
 
-/* The argument vector by which exec makes a process this life, and the texts that it points to. */
+/* The argument vector with which exec makes a process this life, and its texts. */
 #define ARGUMENTS 5
 struct arguments {
 	char number[16], fd[16];
@@ -152,13 +149,13 @@ struct arguments {
 };
 void arguments_make(struct arguments *arguments, uint32_t number);
 
-/* subject.c: this life, to its end. */
+/* subject.c: run this life, to its end. */
 _Noreturn void live(uint32_t number);
 
-/* controller.c: streams, one after the other, until the run is over. */
+/* controller.c: make streams, one after the other, until the run is over. */
 void own_streams(unsigned int owner);
 
-/* verify.c: logs that a process left when it died, or became another program. */
+/* verify.c: check the logs that a process left when it died, or became another program. */
 void look_at_cut_logs(uint32_t pid);
 
 #endif

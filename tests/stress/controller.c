@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A controller's thread: it traces any process, of which it knows nothing but what is on the board. */
+/* A controller's thread: it traces any process, and knows about it only what is on the board. */
 #include "stress/verify.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define DRAIN_ROUNDS 3
-#define DRAIN_NAP_US 60000 /* longer than a reader is patient with a writer that sleeps */
+#define DRAIN_NAP_US 60000 /* longer than a reader waits for a sleeping writer */
 
 struct owner {
 	unsigned int index;
@@ -31,7 +31,7 @@ static void says(const struct owner *owner, enum deed deed)
 	doing(NR_WRITERS + owner->index, deed);
 }
 
-/* exit has ended all streams: what is found now says nothing. */
+/* exit() has ended all streams, so what the thread finds now proves nothing. */
 static void stay_if_exiting(void)
 {
 	while (px_load_acquire(&board->life[my_number].beat[0].deed) == EXITS)
@@ -80,7 +80,10 @@ static void choose_attr(struct owner *owner, struct stream *stream, trace_attr_t
 		 stream->target, size, stream->max_data, stream->has_log ? log_policy : 0);
 }
 
-/* The kernel uses a pid again, and another process may just recover the log of the former process: use another name. */
+/*
+ * The kernel uses pids again, and another process may at this moment recover the log of the earlier process: use
+ * another name.
+ */
 static void open_log(struct owner *owner)
 {
 	do {
@@ -98,7 +101,7 @@ static void close_log(struct owner *owner)
 	close(owner->fd);
 }
 
-/* One that is about to end is no process for create any more, and there for a moment yet. */
+/* For create, a process that is about to end counts as dead, although it exists a moment longer. */
 static bool is_there_after(int error, const struct life *target)
 {
 	for (int i = 0; error == ESRCH && i < 1000 && life_is_there(target); i++)
@@ -106,7 +109,7 @@ static bool is_there_after(int error, const struct life *target)
 	return life_is_there(target);
 }
 
-/* False if there is none: its target has gone. */
+/* Return false if there is no stream, because the target has gone. */
 static bool create(struct owner *owner, struct stream *stream)
 {
 	const struct life *target = &board->life[stream->target];
@@ -136,7 +139,7 @@ static bool create(struct owner *owner, struct stream *stream)
 	return false;
 }
 
-/* False: there is nothing to read. */
+/* Return false if there is nothing to read. */
 static bool read_event(struct owner *owner, struct stream *stream)
 {
 	struct posix_trace_event_info info;
@@ -182,7 +185,7 @@ static void read_for(struct owner *owner, struct stream *stream, uint64_t ns)
 	}
 }
 
-/* What was stopped while it wrote is passed in time, however long this process is stopped itself. */
+/* The reader skips a stopped writer in time, even if this process itself is stopped for long. */
 static void drain(struct owner *owner, struct stream *stream)
 {
 	for (int rounds = 0; rounds < DRAIN_ROUNDS; rounds++) {
@@ -236,7 +239,7 @@ static void watch(struct owner *owner, struct stream *stream)
 		stream->missing = 0;
 	}
 	count(nr_lost, losses(stream));
-	if (pick(owner, 3) == 0) { /* in the middle of everything */
+	if (pick(owner, 3) == 0) { /* at a random moment */
 		expect(stream, "start", posix_trace_start(stream->trid));
 		sleep_us(pick(owner, 5000));
 	}
@@ -244,7 +247,7 @@ static void watch(struct owner *owner, struct stream *stream)
 	expect(stream, "shutdown", posix_trace_shutdown(stream->trid));
 }
 
-/* In a process of its own, as the checkers want it. */
+/* In a separate process, because of the checkers. */
 static void look_at_it(struct owner *owner, struct stream *stream)
 {
 	pid_t child;

@@ -207,7 +207,7 @@ static void *write_bursts(void *argument)
 	return NULL;
 }
 
-/* Threads that come and go: each is an object of every stream. */
+/* Threads that begin and end: each is an object in every stream. */
 static void *write_and_end(void *unused)
 {
 	for (int i = 0; i < 3; i++)
@@ -236,9 +236,9 @@ enum answer { NO, YES, MAYBE };
 
 struct sequence {
 	uint32_t number;
-	uint32_t breaks;    /* of all numbers, when this one was seen */
+	uint32_t breaks;    /* the largest number when this one was read */
 	uint32_t overflows; /* likewise */
-	uint32_t filters;   /* likewise, of its type */
+	uint32_t filters;   /* the same for its type */
 };
 
 /* What the reader of a stream knows. */
@@ -251,10 +251,10 @@ struct knowledge {
 	bool knows_filter;
 	trace_event_set_t filter;
 	bool passed_early
-		[NR_TYPES]; /* filtered, and reported; a FILTER that lets it pass must follow */
+		[NR_TYPES]; /* it was filtered but reported; a FILTER that lets it pass must follow */
 	uint32_t breaks, overflows, filters[NR_TYPES];
 	uint32_t clears;	 /* as last seen */
-	uint64_t silent_missing; /* numbers without a pair before them, since the last clear */
+	uint64_t silent_missing; /* missing numbers without OVERFLOW and RESUME before them, since the last clear */
 };
 
 struct stream {
@@ -264,20 +264,20 @@ struct stream {
 	unsigned int nr_rings;
 	size_t max_data;
 	enum { FAST, SLOW, STALLING, NONE } pace;
-	uint32_t clears; /* odd while a clear is under way */
+	uint32_t clears; /* odd while a clear is in progress */
 	uint64_t reader_random;
 	pthread_t reader;
 	struct knowledge *knowledge;
 };
 
-/* Losses of a stream that has room, where a mark may be missing: writers found no slot, or were killed. */
+/* Losses of a stream that has room, whose OVERFLOW may be missing: writers found no slot, or were killed. */
 static uint64_t lost_with_room(const struct stream *stream)
 {
 	struct px_stream *inner = px_handle_lock(stream->trid);
 	uint64_t sum = 0;
 
 	if (!inner)
-		return UINT64_MAX; /* shut down meanwhile: nothing can be said any more */
+		return UINT64_MAX; /* shut down meanwhile, so the reader can check nothing any more */
 	for (uint32_t i = 0; i < inner->view.rings.nr_rings; i++)
 		sum += px_read_once(&px_rings_get(&inner->view.rings, i).control->given_up);
 	sum += inner->reader.loss.abandoned;
@@ -287,7 +287,7 @@ static uint64_t lost_with_room(const struct stream *stream)
 	return sum;
 }
 
-/* Numbers are missing, and nothing in the stream says so. */
+/* Numbers are missing, and the stream reports no loss. */
 static void account(struct stream *stream, const struct head *head, uint32_t missing)
 {
 	uint64_t counted;
@@ -346,10 +346,7 @@ static uint32_t index_of(trace_event_id_t id)
 	return i;
 }
 
-/*
- * The filter changes a moment before the FILTER that says so, so what passes the new one may come
- * first.
- */
+/* The filter changes a moment before the FILTER event, so events that pass the new filter may come before it. */
 static void check_filter(struct knowledge *knowledge, trace_event_id_t id)
 {
 	uint32_t i = index_of(id);
@@ -361,7 +358,7 @@ static void check_filter(struct knowledge *knowledge, trace_event_id_t id)
 	knowledge->passed_early[i] |= member;
 }
 
-/* The next FILTER, or the end of what is sure, has come. */
+/* The next FILTER has come, or the reader no longer knows the filter. */
 static void settle_filter(struct stream *stream, const trace_event_set_t *filter)
 {
 	struct knowledge *knowledge = stream->knowledge;
@@ -444,14 +441,14 @@ static void check_user_event(struct stream *stream, const struct posix_trace_eve
 	check_number(stream, &head);
 }
 
-/* Nothing is known of the filter any more. */
+/* The reader does not know the filter any more. */
 static void forget_filter(struct knowledge *knowledge)
 {
 	knowledge->knows_filter = false;
 	memset(knowledge->passed_early, 0, sizeof(knowledge->passed_early));
 }
 
-/* START and FILTER bring the filter, unless our own buffer was too small. */
+/* START and FILTER contain the filter, unless the buffer of the reader was too small. */
 static void take_filter(struct knowledge *knowledge, const unsigned char *data, size_t size,
 			size_t offset)
 {
@@ -462,7 +459,7 @@ static void take_filter(struct knowledge *knowledge, const unsigned char *data, 
 	memcpy(&knowledge->filter, data + offset, sizeof(knowledge->filter));
 }
 
-/* Types that both filters let pass stay without gap. */
+/* No event is missing of types that both filters let pass. */
 static void note_filter(struct stream *stream, const unsigned char *data, size_t size)
 {
 	struct knowledge *knowledge = stream->knowledge;
@@ -515,7 +512,7 @@ static void check_overflow(struct stream *stream)
 	knowledge->overflows++;
 	knowledge->resume_is_next = YES;
 	if (!stream->bounded) {
-		knowledge->window = UNKNOWN; /* START and STOP are overwritten as others are */
+		knowledge->window = UNKNOWN; /* START and STOP are overwritten like other events */
 		forget_filter(knowledge);
 	} else if (knowledge->window == OPEN && lost_with_room(stream) == 0 && !has_dropped(stream)) {
 		violation(stream->name, "OVERFLOW in a window of a bounded stream");
@@ -557,7 +554,7 @@ static void check_event(struct stream *stream, const struct posix_trace_event_in
 	}
 }
 
-/* A clear came: nothing that was known is sure. */
+/* A clear came: the reader knows nothing for certain any more. */
 static void forget(struct knowledge *knowledge)
 {
 	knowledge->breaks++;
@@ -568,8 +565,8 @@ static void forget(struct knowledge *knowledge)
 }
 
 /*
- * An event that was read while a clear came or was under way is of before it or of after it: it has
- * to be whole, and says nothing about what follows.
+ * An event that was read while a clear came or was in progress may be older or newer than the clear.  It must be
+ * complete, and proves nothing about what follows.
  */
 static void check_between_clears(struct stream *stream, uint32_t clears_before,
 				 const struct posix_trace_event_info *info,
@@ -841,11 +838,11 @@ static void catch_signals(void)
 
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGALRM, &action, NULL);
-	block_signals(SIG_BLOCK); /* in this thread and those that do not ask for them */
+	block_signals(SIG_BLOCK); /* in this thread, and in threads that do not read */
 	setitimer(ITIMER_REAL, &interval, NULL);
 }
 
-/* The owner's files are all gone with their streams. */
+/* All files of the owner are gone with their streams. */
 static void check_files(void)
 {
 	const char *path = getenv("TXTRACE_DIR");

@@ -36,7 +36,7 @@
 #define NR_VOICES 262144 /* this process has the first one */
 #define NR_NEWEST 20
 #define LONGEST 1500
-#define NUMBERS_MAX 65536 /* then a thread takes another voice */
+#define NUMBERS_MAX 65536 /* then the thread uses another voice */
 
 /* A writer: a thread, or the handlers of a thread. */
 struct voice {
@@ -113,7 +113,7 @@ static size_t pick_length(uint64_t *random)
 	return lengths[next_random(random) % PX_ARRAY_SIZE(lengths)];
 }
 
-/* A burst, and a pause in which others write and read. */
+/* Record some events quickly, then pause, so that others write and read. */
 static void rest(uint64_t *random)
 {
 	if (next_random(random) % 30 == 0)
@@ -152,7 +152,7 @@ static void *write_beside(void *unused)
 	return unused;
 }
 
-/* The child of a writer writes a little, and ends by itself. */
+/* The child of a writer records a few events and exits. */
 static void fork_once(void)
 {
 	sigset_t alarm, before;
@@ -230,7 +230,7 @@ static bool note_number(const struct content *content)
 	return voice->number[content->number]++ == 0;
 }
 
-/* Return whether it is an event of a writer. */
+/* Return true if it is an event of a writer. */
 static bool check_event(const struct px_test_event *event)
 {
 	struct content content;

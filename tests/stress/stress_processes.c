@@ -31,7 +31,7 @@
 #include "registry/shared_names.h"
 
 #define SECONDS 4	   /* of make check */
-#define SECONDS_FOR_ALL 20 /* then all kinds of births have been seen */
+#define SECONDS_FOR_ALL 20 /* then all kinds of births have occurred */
 #define VIOLATIONS_MAX 20
 #define HANG_NS UINT64_C(30000000000)
 #define LATE_NS UINT64_C(10000000000) /* a process that has not begun by then does not exist */
@@ -48,7 +48,7 @@ static uint64_t pick(uint64_t limit)
 	return next_random(&seed) % limit;
 }
 
-/* The process of this life and no other, whatever becomes of its pid; -1: it is gone. */
+/* Open this process and no other one that may get its pid; -1: it is gone. */
 static int open_process(const struct life *life)
 {
 	int fd = (int)syscall(SYS_pidfd_open, life->pid, 0);
@@ -77,7 +77,7 @@ static void bury(uint32_t seat)
 		return;
 	if (state == RESERVED && monotonic_ns() < life->ordered_ns + LATE_NS)
 		return;
-	/* Exec may give the seat to the next life at this moment. */
+	/* At this moment, an exec may give the seat to the next life. */
 	if (!px_compare_exchange(&life->state, state, OVER) ||
 	    !px_compare_exchange(&board->seat[seat], number, 0))
 		return;
@@ -287,7 +287,7 @@ static void kill_all(void)
 	}
 }
 
-/* All end by themselves: that is a part of the test.  Orphans are ours. */
+/* All processes must end by themselves: this is part of the test.  Orphans become children of this process. */
 static void end_all(void)
 {
 	uint64_t until = monotonic_ns() + HANG_NS;
@@ -316,7 +316,7 @@ static void end_all(void)
 
 /* What is left. */
 
-/* A create finds the streams of the dead, and frees their slots. */
+/* A create finds the streams of dead controllers, and frees their slots. */
 static void expect_no_streams(void)
 {
 	struct px_registry_slot slot;
@@ -374,7 +374,7 @@ static void expect_no_segments(time_t since)
 		fclose(file);
 }
 
-/* Nothing of this may be missing, or the test has not tested it.  Some seconds may miss a kind of birth. */
+/* If one of these is missing, the test has not tested it.  In some seconds, a kind of birth may not occur. */
 static void expect_variety(uint64_t seconds)
 {
 	uint64_t nr_seen = 0;
@@ -415,7 +415,7 @@ static void on_interrupt(int number)
 	interrupted = 1;
 }
 
-/* For logs; beside that of segments, which is to be empty at the end. */
+/* A directory for logs, next to that of segments, which must be empty at the end. */
 static void make_directory(void)
 {
 	const char *segments = getenv("TXTRACE_DIR");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that traces, gives birth, becomes other programs, and ends, all by chance. */
+/* A process that traces, makes children, executes other programs, and ends, all at random. */
 #include "stress/board.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 static trace_event_id_t types[NR_TYPES];
 
-/* Of this thread, if it is a writer. */
+/* The writer of this thread, if it is one. */
 static __thread struct writer {
 	bool is_one;
 	uint32_t index;
@@ -36,7 +36,7 @@ static uint32_t random_length(uint64_t *random)
 	return (uint32_t)(sizeof(struct head) + (pick(random, 4) == 0 ? pick(random, rest) : 0));
 }
 
-/* The counters on the board frame the call: they are what a controller can demand. */
+/* The counters on the board surround the call, so a controller can check against them. */
 static void trace(bool in_handler)
 {
 	uint32_t context = self.index * 2 + in_handler;
@@ -68,7 +68,7 @@ static void become_writer(uint32_t index)
 						       UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* No atfork handler runs, and the child goes on where its parent may be in the middle of an event. */
+/* No atfork handler runs, and the child goes on even if its parent was in the middle of an event. */
 static void give_birth_in_handler(void)
 {
 	uint32_t number = life_reserve(BY_HANDLER, false);
@@ -152,7 +152,7 @@ static void *own(void *argument)
 	return NULL;
 }
 
-/* In any order, so that ids are not the same in all families. */
+/* In a random order, so that ids differ between unrelated processes. */
 static void open_types(void)
 {
 	uint64_t first = pick(&self.random[0], NR_TYPES);
@@ -197,7 +197,7 @@ static void give_birth_by_fork(void)
 
 	if (number == 0)
 		return;
-	block_handler(SIG_BLOCK); /* till the child knows its number */
+	block_handler(SIG_BLOCK); /* until the child knows its number */
 	child = fork();
 	if (child == 0) {
 		life_begin(number);
@@ -232,7 +232,7 @@ static void give_birth_by_vfork(void)
 	if (number == 0)
 		return;
 	arguments_make(&arguments, number);
-	block_handler(SIG_BLOCK); /* a handler in the child would be one of the parent's */
+	block_handler(SIG_BLOCK); /* in the child, the handler would use the number of the parent */
 	child = vfork();
 	if (child == 0) {
 		execve(SELF, arguments.vector, environ);
@@ -264,7 +264,7 @@ static void end_somehow(void)
 	_exit(0);
 }
 
-/* Controllers live longer: what they verify takes its time. */
+/* Controllers live longer, because their checks take time. */
 static void do_something(void)
 {
 	uint64_t chance = board->life[my_number].is_controller ? 2000 : 250;
@@ -298,7 +298,7 @@ static bool owners_are_done(void)
 	return true;
 }
 
-/* Owners end at the end only, and until then the process gives them something to read. */
+/* Owners end only at the end; until then, the process records events for them to read. */
 static _Noreturn void run_on(void)
 {
 	while (!run_is_over() || !owners_are_done()) {

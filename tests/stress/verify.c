@@ -14,9 +14,9 @@
 #include "txtb/txtb.h"
 
 struct sequence {
-	uint32_t from, to; /* numbers in between were begun after start, and returned before stop */
+	uint32_t from, to; /* numbers between them were begun after start, and returned before stop */
 	uint32_t last;
-	uint32_t breaks, overflows; /* of the stream when that was seen */
+	uint32_t breaks, overflows; /* the state of the stream at that time */
 	uint32_t missing;
 	uint32_t was_seen;
 	uint64_t time_ns;
@@ -28,7 +28,7 @@ struct record {
 
 #define RECORDS_BYTES (LIVES_MAX * sizeof(struct record))
 
-/* Most of it is never touched. */
+/* Most of this memory is never used. */
 void stream_init(struct stream *stream)
 {
 	memset(stream, 0, sizeof(*stream));
@@ -47,7 +47,7 @@ void stream_destroy(struct stream *stream)
 
 enum answer { NO, MAYBE, YES };
 
-/* Up the parents to the target: each link must have begun after the stream was made. */
+/* Follow the parents up to the target: each must have begun after the stream was made. */
 static enum answer belongs(const struct stream *stream, uint32_t number)
 {
 	enum answer answer = YES;
@@ -71,7 +71,7 @@ static enum answer belongs(const struct stream *stream, uint32_t number)
 	return answer;
 }
 
-/* It would belong to the stream if that were inherited. */
+/* The event would belong to the stream if it were inherited. */
 static bool is_kept_out(const struct stream *stream, uint32_t number)
 {
 	struct stream inherited = {.target = stream->target,
@@ -191,12 +191,12 @@ static void check_gap(struct stream *stream, const struct head *head,
 {
 	uint64_t counted;
 
-	/* What a log that loops has overwritten is at its beginning. */
+	/* A looping log has lost events only at its beginning. */
 	if (stream->is_foreign || (!sequence->was_seen && stream->log_loops))
 		return;
 	if (belongs(stream, head->life) != YES && !sequence->was_seen)
 		return;
-	/* In front of the first one stands START. */
+	/* START is before the first event. */
 	if (stream->overflows != sequence->overflows ||
 	    stream->breaks != (sequence->was_seen ? sequence->breaks : 1))
 		return;
@@ -292,7 +292,7 @@ static void check_user_event(struct stream *stream, const struct posix_trace_eve
 
 static void change_window(struct stream *stream, enum window next)
 {
-	/* A log that becomes full when the stream has just stopped by itself ends with two of them. */
+	/* If a log becomes full when the stream has just stopped automatically, it ends with two of them. */
 	if (stream->window == next && !(next == CLOSED && stream->log_fills))
 		violation("%s: %s", stream->name,
 			  next == OPEN ? "START in a window" : "STOP outside of one");
@@ -322,7 +322,7 @@ void check_event(struct stream *stream, const struct posix_trace_event_info *inf
 		stream->overflows++;
 		stream->resume_is_next = true;
 		if (!stream->is_bounded)
-			stream->window = UNKNOWN; /* START and STOP are overwritten as others are */
+			stream->window = UNKNOWN; /* START and STOP are overwritten like other events */
 		break;
 	case POSIX_TRACE_RESUME:
 	case POSIX_TRACE_FLUSH_START:
@@ -378,7 +378,7 @@ START_TEST(log_of_many_processes_is_sound)
 }
 END_TEST
 
-/* In this process, and what fails is one violation. */
+/* Run it in this process; a failure counts as one violation. */
 void look_at_log(struct stream *stream, int fd)
 {
 	Suite *suite = suite_create("verify");
@@ -400,7 +400,7 @@ void look_at_log(struct stream *stream, int fd)
 	srunner_free(runner);
 }
 
-/* A creator that died early left nothing that the viewer would take for a trace buffer. */
+/* A creator that died early left no file that the viewer would accept as a trace buffer. */
 static bool has_begun(int fd)
 {
 	uint32_t id = 0;
@@ -439,7 +439,7 @@ void look_at_cut_logs(uint32_t pid)
 			continue;
 		snprintf(path, sizeof(path), "%s/%.50s", board->directory, entry->d_name);
 		look_at_cut_log(path);
-		if (px_load_acquire(&board->nr_violations) == 0) /* else it is evidence */
+		if (px_load_acquire(&board->nr_violations) == 0) /* otherwise keep it as evidence */
 			unlink(path);
 	}
 	if (directory)

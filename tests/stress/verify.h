@@ -16,14 +16,14 @@
 
 enum window { UNKNOWN, OPEN, CLOSED };
 
-struct record; /* what is known of a life's events */
+struct record; /* what is known of the events of a life */
 
 struct stream {
 	trace_id_t trid;
 	char name[120];
 	uint32_t target;
 	bool is_bounded, is_inherited, has_log, log_loops, log_fills;
-	bool is_foreign; /* of another program: nothing is known about it */
+	bool is_foreign; /* of another program: its events are not known */
 	size_t max_data;
 	uint64_t ordered_ns, made_ns; /* before and after its creation */
 
@@ -33,9 +33,9 @@ struct stream {
 	enum window window;
 	uint32_t breaks, overflows;
 	bool resume_is_next;
-	uint64_t silent;       /* missing without a mark */
-	uint64_t missing;      /* in the windows before, since losses were counted from 0 */
-	uint64_t missing_most; /* of one life, and whose */
+	uint64_t silent;       /* missing events without OVERFLOW */
+	uint64_t missing;      /* in earlier windows, since losses were counted from 0 */
+	uint64_t missing_most; /* of one life, and its pid */
 	uint32_t missing_life;
 	unsigned char type_of[4096]; /* ids: number of the type + 1; 0: not asked yet */
 };
@@ -47,14 +47,14 @@ void stream_destroy(struct stream *stream);
 void window_begin(struct stream *stream);
 void window_end(struct stream *stream);
 
-/* An event that was reported. */
+/* Check an event that was reported. */
 void check_event(struct stream *stream, const struct posix_trace_event_info *info,
 		 const unsigned char *data, size_t size);
 
-/* All events of the window were reported, and so many were lost in all.  has_end: it ended with stop. */
+/* All events of the window were reported, and this many were lost in all. has_end: the window ended with stop. */
 void window_settle(struct stream *stream, uint64_t lost, bool has_end);
 
-/* The log of a stream that was shut down after one window. */
+/* Check the log of a stream that was shut down after one window. */
 void look_at_log(struct stream *stream, int fd);
 
 #endif

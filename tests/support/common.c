@@ -278,7 +278,7 @@ uint32_t px_test_number(const struct px_test_event *event)
 	return number;
 }
 
-/* Another byte for each place, also 256 places further on. */
+/* Return a different byte for each position, also for positions that are 256 apart. */
 static unsigned char byte_at(size_t i, uint32_t seed)
 {
 	uint32_t x = ((uint32_t)i + seed * 0x9e3779b1u) * 0x85ebca6bu;
@@ -336,7 +336,7 @@ void px_test_bad_trids(trace_id_t bad[PX_TEST_BAD_TRIDS])
 
 	live = px_test_create(&wanted);
 	ok(posix_trace_shutdown(stale));
-	reused = px_test_create(&wanted); /* the place of the stale one is taken again */
+	reused = px_test_create(&wanted); /* the place of the old stream is used again */
 	bad[0] = 0;
 	bad[1] = (trace_id_t)-1;
 	bad[2] = stale;
@@ -519,7 +519,7 @@ void px_test_pace_control(void)
 {
 	uint64_t before = __atomic_fetch_add(&pace_allowed, PACE_EVENTS, __ATOMIC_RELAXED);
 
-	/* Half of this call's own: what was allowed before can have been written while the caller was at something else. */
+	/* Half of the limit for this call: earlier data may have been written while the caller did something else. */
 	while (__atomic_load_n(&pace_written, __ATOMIC_RELAXED) < before + PACE_EVENTS / 2)
 		sched_yield();
 }
@@ -593,7 +593,7 @@ void px_test_forgive_leaks(void)
 }
 
 #if defined __SANITIZE_ADDRESS__
-/* The sanitizer asks before it looks for leaks.  Its library finds only a visible function. */
+/* The sanitizer calls this function before it looks for leaks.  Its library finds only a visible function. */
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int __lsan_is_turned_off(void)

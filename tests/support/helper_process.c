@@ -24,14 +24,14 @@
 static const struct px_named_trick *own_tricks;
 static char program[4096];
 
-/* The same program for a process of another user, which may not enter the directory of the build. */
+/* The same program for a process of another user, who may not enter the directory of the build. */
 static const char program_anywhere[] = "/proc/self/exe";
 
-/* Ends that this process holds: a child closes them, so that each helper ends with its test. */
+/* The sockets of helpers that this process holds: a child closes them, so that each helper ends with its test. */
 static int held_fd[HELPERS_MAX];
 static int nr_held_fds;
 
-/* As a helper: where orders come from, and its streams. */
+/* In a helper: the socket of its orders, and its streams. */
 static int served_fd = -1;
 static trace_id_t own_stream[PX_HELPER_STREAMS];
 
@@ -59,7 +59,7 @@ static void send_order(int fd, const struct px_order *order, int passed_fd)
 		;
 }
 
-/* False at the end, or after a time that no trick takes. */
+/* Return false at the end, or after a time that is longer than any trick takes. */
 static bool receive_order(int fd, struct px_order *order, int *passed_fd)
 {
 	union {
@@ -92,7 +92,7 @@ static struct px_order make_order(const char *name, int64_t a, int64_t b, const 
 	return order;
 }
 
-/* Births.  In a child that has memory of its own. */
+/* Ways to make a process.  These run in a child with its own memory. */
 
 _Noreturn static void serve(void);
 
@@ -126,7 +126,7 @@ static void exec_program(int fd, const char *number)
 	_exit(127);
 }
 
-/* Shells know descriptors of one digit only. */
+/* Shells know only descriptors with one digit. */
 static void exec_shell(int fd, const char *script)
 {
 	if (fd == 3)
@@ -153,7 +153,7 @@ static pid_t spawn_program(int fd, const char *number)
 	return child;
 }
 
-/* In the child; returns in one that goes on as a helper. */
+/* Run in the child.  It returns if the child goes on as a helper. */
 static void grow_up(enum px_birth birth, int fd, const char *number)
 {
 	pid_t middle = getpid();
@@ -180,7 +180,7 @@ static void grow_up(enum px_birth birth, int fd, const char *number)
 	}
 }
 
-/* Let a child be born that serves fd.  Its pid, where it is a child of ours. */
+/* Make a child that serves fd.  Return its pid, if it is a child of this process. */
 static pid_t bear(enum px_birth birth, int fd)
 {
 	char number[16];
@@ -302,7 +302,7 @@ static void trick_exit(struct px_order *order)
 	exit((int)order->a);
 }
 
-/* Test points: what to do at one, once. */
+/* Test points: an action at one of them, once. */
 static char point[96];
 static int point_signal; /* 0: be held */
 
@@ -530,7 +530,7 @@ void px_helper_await_gone(const struct px_helper *helper)
 		ck_assert_int_eq(poll(&end, 1, 30000), 1);
 		close(fd);
 	}
-	waitpid(helper->pid, NULL, WNOHANG); /* where it is a child */
+	waitpid(helper->pid, NULL, WNOHANG); /* if it is a child of this process */
 }
 
 void px_helper_kill(const struct px_helper *helper)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that do what the test orders, one thing at a time: targets, controllers, and their
- * children, however these are made.
- *
- * A helper listens on a socket of its own, and ends with it.  What it can do are its tricks: those
- * listed below, and those of the suite.  Each has a name, two numbers and a text, and gives back the
- * same; a trick that calls the tracing interface gives its error in `a`, else stored results.
+ * Processes that do what the test orders, one step at a time: targets, controllers, and their children, whichever way
+ * these are made.  A helper listens on its own socket, and ends when the socket is closed.  A trick is a step that a
+ * helper can do: those listed below, and those of the suite.  Each trick has a name, two numbers and a text, and
+ * returns the same members.  A trick that calls the tracing interface returns its error in `a`, and others return their
+ * results.
  */
 #ifndef PX_TESTS_SUPPORT_HELPER_PROCESS_H
 #define PX_TESTS_SUPPORT_HELPER_PROCESS_H
@@ -36,34 +35,37 @@ struct px_named_trick {
 	px_trick *trick;
 };
 
-/* How a process comes to be. */
+/* The way in which a process is made. */
 enum px_birth {
 	PX_BY_FORK,
 	PX_BY_CLONE,	   /* the system call, so that no handler runs */
-	PX_BY_FORK_EXEC,   /* this program once more, like the next ones */
+	PX_BY_FORK_EXEC,   /* by executing this program; the next ones, too */
 	PX_BY_SPAWN,	   /* posix_spawn() */
 	PX_BY_VFORK_EXEC,  /* likewise */
 	PX_BY_SHELL,	   /* as the child of a shell, which does not have the library */
-	PX_BY_FORK_ORPHAN, /* as the child of a child that is gone */
-	PX_BY_SHELL_LATER, /* a shell, which becomes this program when px_helper_wake() says so */
+	PX_BY_FORK_ORPHAN, /* as the child of a process that has ended */
+	PX_BY_SHELL_LATER, /* a shell, which becomes this program after px_helper_wake() */
 	PX_NR_BIRTHS
 };
 #define PX_BIRTHS_EXECED(birth) ((birth) >= PX_BY_FORK_EXEC && (birth) <= PX_BY_SHELL)
 
-/* First in main(): true if this is a helper, and has done its work.  The last trick has no name. */
+/*
+ * Call it first in main().  It returns true if this process is a helper that has ended its work.  The last trick has no
+ * name.
+ */
 bool px_helper_main(int argc, char **argv, const struct px_named_trick *tricks);
 
-/* A helper that this process, or a helper, makes. */
+/* Make a helper, as a child of this process or of a helper. */
 struct px_helper px_helper_make(enum px_birth birth);
 struct px_helper px_helper_make_by(const struct px_helper *parent, enum px_birth birth);
 
-/* In a trick that does not come back: answer it, and do what else comes. */
+/* In a trick that does not return: answer it, and serve further orders. */
 _Noreturn void px_helper_go_on(const struct px_order *answer);
 
 /* The shell of PX_BY_SHELL_LATER becomes a helper.  Its pid is known before. */
 void px_helper_wake(struct px_helper *helper);
 
-/* Let it do something: what it answers.  In two halves: it may do it while the test does more. */
+/* Let the helper do a trick, and return its answer.  With the two halves, the test can do other work meanwhile. */
 struct px_order px_helper_do(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
 			     const char *text);
 void px_helper_begin(const struct px_helper *helper, const char *name, int64_t a, int64_t b,
@@ -77,40 +79,40 @@ struct px_order px_helper_end(const struct px_helper *helper);
 void px_helper_hold_at(const struct px_helper *helper, const char *point);
 void px_helper_signal_at(const struct px_helper *helper, const char *point, int signal);
 
-/* It is held now. */
+/* Wait until the helper has stopped there. */
 void px_helper_await_held(const struct px_helper *helper);
 void px_helper_release(const struct px_helper *helper);
 
-/* Kill it, with everything that it was doing; or wait until it is gone, or is stopped. */
+/* Kill the helper in the middle of its work; or wait until it has ended, or is stopped. */
 void px_helper_kill(const struct px_helper *helper);
 void px_helper_await_gone(const struct px_helper *helper);
 void px_helper_await_state(const struct px_helper *helper, char state);
 
-/* Tricks that all have. */
+/* Tricks that all helpers have. */
 trace_event_id_t px_helper_open(const struct px_helper *helper, const char *name);
 void px_helper_trace(const struct px_helper *helper, trace_event_id_t type, uint32_t number);
 
-/* As a controller: it has some streams, numbered from 0.  The error. */
+/* As a controller: it has some streams, numbered from 0.  The functions return the error. */
 #define PX_HELPER_STREAMS 64
 int px_helper_create(const struct px_helper *helper, int stream, pid_t target, bool inherited);
 int px_helper_start(const struct px_helper *helper, int stream);
 int px_helper_shutdown(const struct px_helper *helper, int stream);
 
-/* The type of its stream's next event, or 0; *number and *pid may be left out. */
+/* Return the type of the next event of its stream, or 0; number and pid may be NULL. */
 trace_event_id_t px_helper_take(const struct px_helper *helper, int stream, uint32_t *number,
 				pid_t *pid);
 
-/* A stream of this process for another one: a ring of this size, started or not. */
+/* Create a stream of this process for another one, with a ring of this size, started or not. */
 trace_id_t px_test_create_for(pid_t target, bool inherited);
 trace_id_t px_test_start_for(pid_t target, bool inherited);
 
-/* The next user event of this stream: its number, or -1. */
+/* Return the number of the next user event of this stream, or -1. */
 int64_t px_test_next_number(trace_id_t stream, struct px_test_event *event);
 
-/* Expect it to be this one, of this process. */
+/* Expect that the next user event has this number, and belongs to this process. */
 void px_test_expect_number(trace_id_t stream, uint32_t number, pid_t pid);
 
-/* Files of streams in the directory of segments. */
+/* Count the files of streams in the directory of segments. */
 int px_test_count_segments(void);
 
 #endif

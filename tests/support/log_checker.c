@@ -14,14 +14,14 @@
 
 #define LONGEST_GAP_TICKS ((PX_LOG_GAP_FILLERS + 1) * PX_LOG_GAP_TICKS)
 
-/* A check of Check for every slot would take most of the time. */
+/* A Check assertion for each slot would take most of the time. */
 #define soundly(condition, ...)                                                                    \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
 			ck_abort_msg(__VA_ARGS__);                                                 \
 	} while (0)
 
-/* What the section says of an entry. */
+/* What the section holds for an entry. */
 struct slot {
 	uint64_t position;
 	struct px_unpacked packed;
@@ -31,7 +31,7 @@ struct slot {
 struct volume {
 	uint64_t at;
 	struct px_log_layout layout;
-	struct slot *slots; /* as many as the header says */
+	struct slot *slots; /* as many as the header has */
 };
 
 struct look {
@@ -73,7 +73,7 @@ static struct px_log_layout layout_at(const struct look *look, uint64_t at)
 			     look->facts->header.volume_max);
 }
 
-/* Find the volume behind the last one found.  It may have been begun and not committed. */
+/* Find the volume after the last one found.  It may have been begun and not committed. */
 static bool find_volume(struct look *look)
 {
 	struct px_test_log_facts *facts = look->facts;
@@ -116,7 +116,7 @@ static bool find_volume(struct look *look)
 	return true;
 }
 
-/* Take a frame apart.  What it holds of its entries stays valid: no memory is freed before the check has ended. */
+/* Read the parts of a frame.  They stay valid, because no memory is freed before the check has ended. */
 static void read_frame(const struct look *look, struct px_unpack *unpack,
 		       const struct px_log_frame *head, uint64_t frame)
 {
@@ -141,7 +141,7 @@ static void read_frame(const struct look *look, struct px_unpack *unpack,
 	free(entries);
 }
 
-/* All that is committed is in frames, from the first position to the end. */
+/* The frames hold all committed entries, from the first position to the end. */
 static void read_frames(const struct look *look)
 {
 	const struct px_test_log_facts *facts = look->facts;
@@ -211,10 +211,10 @@ static void expect_no_warning(const struct look *look, const struct txtb_trace *
 		allowed |= TXTB_TIME_STEPS_BACK;
 	if (look->flags & PX_TEST_LOG_NAMES_TWICE)
 		allowed |= TXTB_NAME_TWICE;
-	/* After a write that failed, entries may stay whose objects were not written. */
+	/* After a failed write, entries may stay although their objects were not written. */
 	if (look->facts->commit.nr_unlisted > 0 || look->flags & PX_TEST_LOG_WAS_BROKEN)
 		allowed |= TXTB_CONTEXT_UNNAMED;
-	/* Where hardly anything is left in order, the viewer has nothing to vote on. */
+	/* If hardly any event is in order, the viewer cannot decide the direction of time. */
 	if (look->flags & (PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN) &&
 	    trace->nr_up + trace->nr_down == 0)
 		allowed |= TXTB_TIME_FALLS | TXTB_TIME_STEPS_BACK;
@@ -222,7 +222,7 @@ static void expect_no_warning(const struct look *look, const struct txtb_trace *
 		      trace->warnings, trace->nr_up, trace->nr_down);
 }
 
-/* The entry is what the section says. */
+/* The entry in the image matches the section. */
 static void expect_same(const struct txtb_event *event, const struct slot *slot)
 {
 	uint32_t id = event->id;
@@ -232,7 +232,7 @@ static void expect_same(const struct txtb_event *event, const struct slot *slot)
 			"id %u beside an event", id);
 		return;
 	}
-	/* Which one it is of a call: tests/calls/translate.c */
+	/* tests/calls/translate.c checks which event of ThreadX a call becomes. */
 	if (slot->packed.is_native)
 		soundly(id < PX_TXTB_USER_EVENT, "a call as a user event");
 	else
@@ -240,7 +240,7 @@ static void expect_same(const struct txtb_event *event, const struct slot *slot)
 			PX_TXTB_USER_EVENT + slot->packed.id);
 }
 
-/* What the image shows and the section does not have: only what the log has given up. */
+/* Entries in the image without a counterpart in the section: only those that the log has given up. */
 static void expect_rest(const struct look *look, uint64_t volume, const struct txtb_event *event)
 {
 	const struct px_test_log_facts *facts = look->facts;
@@ -257,8 +257,8 @@ static void expect_rest(const struct look *look, uint64_t volume, const struct t
 }
 
 /*
- * Distances of events in the image against those of their times.  The fillers ahead of a further round put the
- * image some ticks ahead, which the next events make up for: so only for a while, and never in sum.
+ * Compare the distances of events in the image with those of their times.  The fillers at the beginning of a further
+ * round put the image some ticks ahead.  The next events take these ticks back, so the sum stays right.
  */
 static void expect_distances(const struct look *look, const struct txtb_trace *trace,
 			     uint64_t volume)
@@ -268,7 +268,7 @@ static void expect_distances(const struct look *look, const struct txtb_trace *t
 	uint64_t wanted = 0, shown = 0; /* ticks since the first event */
 
 	if (trace->nr_up == 0 || look->flags & PX_TEST_LOG_LIES)
-		return; /* too few for the viewer to see a direction, or no two times that belong together */
+		return; /* too few for the viewer to see a direction, or without two times that belong together */
 	for (uint32_t i = 0; i < trace->nr_events; i++) {
 		const struct slot *found = slot_of(look, volume, trace->events[i].slot);
 		const struct px_unpacked *slot;
@@ -303,14 +303,14 @@ static void expect_distances(const struct look *look, const struct txtb_trace *t
 			"%llu ticks instead of %llu at position %llu", (unsigned long long)step,
 			(unsigned long long)expected, (unsigned long long)position);
 	}
-	/* Half a tick may be cut at each of the events. */
+	/* Each event may lose up to half a tick. */
 	soundly(shown + 1 + slack + trace->nr_events >= wanted &&
 			shown <= wanted + 1 + slack + trace->nr_events,
 		"%llu ticks in all instead of %llu", (unsigned long long)shown,
 		(unsigned long long)wanted);
 }
 
-/* Which image event stands in a slot: its index + 1. */
+/* The number of the image event in each slot: its index + 1. */
 static uint32_t *index_slots(const struct px_test_log_facts *facts, const struct txtb_trace *trace)
 {
 	uint32_t *index = calloc(facts->header.nr_entries, sizeof(*index));
@@ -321,7 +321,7 @@ static uint32_t *index_slots(const struct px_test_log_facts *facts, const struct
 	return index;
 }
 
-/* All that is committed is shown. */
+/* The image shows all committed entries. */
 static void expect_all_shown(const struct look *look, const struct txtb_trace *trace,
 			     uint64_t volume)
 {
@@ -370,7 +370,10 @@ static void check_volume(const struct look *look, uint64_t volume)
 	txtb_free(&trace);
 }
 
-/* A completed log moves when its writer dies: the log is behind, and the viewer sees a log without events. */
+/*
+ * If the writer dies while a completed log moves, the viewer sees a log without events, and the real log comes after
+ * it.
+ */
 static void find_base(const struct look *look)
 {
 	struct px_log_footer footer;
@@ -427,8 +430,8 @@ static void expect_length(const struct look *look)
 }
 
 /*
- * Not mapped: on a full file system a hole would be a signal.  Most of a log may be holes, which take no time.  Return
- * NULL if the file became shorter meanwhile.
+ * Do not map the file: on a full file system, access to a hole would raise a signal.  Most of a log may be holes, which
+ * take no time to read.  Return NULL if the file became shorter meanwhile.
  */
 static unsigned char *copy_file(int fd, uint64_t size)
 {
@@ -458,8 +461,8 @@ static unsigned char *copy_file(int fd, uint64_t size)
 }
 
 /*
- * If the writer died, any process may complete the log during the copy.  A copy of parts from before and after that is
- * no log.  So copy until two copies are equal.
+ * If the writer died, any process may complete the log during the copy.  A copy with parts from before and after that
+ * is not a valid log.  So copy until two copies are equal.
  */
 static unsigned char *read_file(int fd, unsigned int flags, uint64_t *size)
 {

@@ -20,15 +20,15 @@
 
 #define ARGUMENT "--foreigner"
 
-/* Ids that systems give to no user, and that also exist in a container with 65536 of them. */
+/* Ids that no system gives to a user, and that also exist in a container with 65536 ids. */
 #define FIRST_USER 54000
 #define NR_GROUPS_OF_USERS 5000
 
 static uid_t first_user;
 
 /*
- * The kernel lets one socket at a time have a name, and frees the name with its last descriptor.  A child by fork
- * shares the descriptor.
+ * Only one socket at a time can have a name.  The kernel frees the name with the last descriptor of the socket.  A
+ * forked child shares the descriptor.
  */
 static bool reserve_name(unsigned int group)
 {
@@ -50,7 +50,7 @@ void px_test_reserve_users(void)
 	unsigned int group = 0;
 	struct stat status;
 
-	/* These users execute this program.  A build under umask 077 does not let them. */
+	/* These users must be able to execute this program; after a build under umask 077 they cannot. */
 	if (geteuid() == 0 && stat("/proc/self/exe", &status) == 0)
 		chmod("/proc/self/exe", (status.st_mode & 07777) | 0555);
 	while (!reserve_name(group))
@@ -73,7 +73,7 @@ struct message {
 	char text[64];
 };
 
-/* The foreigner's side: the socket is descriptor 0. */
+/* In the process of the other user: the socket is descriptor 0. */
 
 static trace_event_id_t type;
 
@@ -175,7 +175,7 @@ static int serve(void)
 	return 0;
 }
 
-/* A program with rights of its own is not to be looked into, also not for leaks: the sanitizer would fail. */
+/* The kernel lets no process inspect a set-user-ID program, so the leak sanitizer would fail. */
 _Noreturn static void leave(int code)
 {
 	if (getauxval(AT_SECURE))

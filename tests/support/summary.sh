@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# summary.sh LOG...: what the tests with these logs came to: the closing lines of each suite, a line for
-# each other test, the end of the log of each that failed; then all that failed once more, since the end
-# of a long output may be all that is kept of it; and the totals alone on the last line.
-# A suite counts as many tests as it checked, a script counts as one. A test of a suite that printed
-# "SKIP name: reason" counts as skipped, and so does each part of a script that the script says it skipped.
+# summary.sh LOG...: summarise the tests with these logs: the last lines of each suite, a line for each other test, and
+# the end of the log of each failed test. Then list all failures once more, because a reader may keep only the end of a
+# long output. The last line has only the totals. A suite counts as many tests as it checked, a script counts as one. A
+# test of a suite that printed "SKIP name: reason" counts as skipped, and so does each part of a script that the script
+# reports as skipped.
 set -u
 
 passed=0
@@ -12,8 +12,8 @@ failed=0
 skipped=0
 failed_logs=
 
-# The checks of a suite that failed; or, for a script or a suite that was killed, the failures that it prints and the
-# end of its log.
+# The failed checks of a suite. For a script, or a suite that was killed: the failures that it printed, and the end of
+# its log.
 print_failure()
 {
 	echo "${1%.log}:"
@@ -32,8 +32,7 @@ print_failure()
 	fi | sed 's/^/    /'
 }
 
-# The lines of the tests of a suite that were skipped and did not fail.  A failure is
-# FILE:LINE:KIND:CASE:TEST:NUMBER: ...
+# The tests of a suite that were skipped and did not fail. A failure is FILE:LINE:KIND:CASE:TEST:NUMBER: ...
 skipped_tests()
 {
 	grep -aE '^([^ ]+:[0-9]+:[FE]:|SKIP [A-Za-z0-9_]+: )' "$1" | awk -F: '
@@ -91,7 +90,7 @@ for log in "$@"; do
 		echo "FAIL: $name: was not run"
 		;;
 	*)
-		# Killed, or failed after its last check: at least one failure, whatever was counted.
+		# Killed, or failed after its last check: count at least one failure.
 		[ "$bad" -gt 0 ] || failed=$((failed + 1))
 		failed_logs="$failed_logs $log"
 		echo "$result: $name, the end of its log:"

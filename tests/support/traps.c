@@ -9,13 +9,13 @@
 
 #include "base/atomic.h"
 
-/* Made by the linker, where there is such a section. */
+/* The linker makes it if there is such a section. */
 extern const uint64_t __start_px_steps[] __attribute__((weak));
 extern const uint64_t __stop_px_steps[] __attribute__((weak));
 
 #define TRAP 0xCC /* int3 */
 
-/* Code is no memory that ThreadSanitizer knows of. */
+/* ThreadSanitizer does not know the memory of code. */
 #define ON_CODE __attribute__((noinline, no_sanitize("thread")))
 
 static ON_CODE void put_byte(unsigned char *at, unsigned char byte)
@@ -28,8 +28,8 @@ static ON_CODE unsigned char get_byte(const unsigned char *at)
 	return *at;
 }
 
-static unsigned char *place; /* of the trap; NULL: none is planted */
-static unsigned char former; /* the byte that it stands on */
+static unsigned char *place; /* address of the trap; NULL: there is none */
+static unsigned char former; /* the byte that the trap replaces */
 static void (*to_do)(void);
 static bool stays;
 static unsigned int nr_hits;
@@ -47,7 +47,7 @@ static void take_out(void)
 		put_byte(at, former);
 }
 
-/* Another thread may be in the trap when it is taken out: it is disturbed too, and that is all. */
+/* Another thread may be in the trap when it is removed.  This only disturbs that thread, too. */
 static void on_trap(int signal)
 {
 	void (*action)(void) = to_do;

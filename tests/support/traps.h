@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traps on the way through the sequences of cpuring.h.  A thread that reaches a trap is disturbed there: after the
- * handler, the kernel starts the sequence again.
+ * Traps in the sequences of cpuring.h.  A thread that reaches a trap is disturbed there: after the handler, the kernel
+ * restarts the sequence.
  */
 #ifndef PX_TESTS_SUPPORT_TRAPS_H
 #define PX_TESTS_SUPPORT_TRAPS_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many instructions there are ahead of which a thread may be disturbed: in all copies of the sequences. */
+/* Return the number of instructions before which a thread may be disturbed: in all copies of the sequences. */
 size_t px_test_nr_steps(void);
 
 /*
@@ -18,7 +18,7 @@ size_t px_test_nr_steps(void);
  */
 void px_test_plant(size_t step, void (*action)(void));
 
-/* The same, but it stays until it is taken out. */
+/* The same, but the trap stays until it is removed. */
 void px_test_plant_for_good(size_t step);
 
 /* Remove the trap, if it is still there.  Return how often a thread reached it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The viewer reads a file strictly in sequence, and so does this: header, registry, events.
- * Addresses in the header tell sizes and which event is the oldest, never a place in the file.
+ * Like the viewer, this checker reads the file strictly in sequence: header, registry, events.  It takes sizes and the
+ * oldest event from the addresses in the header, and never a position in the file.
  */
 #include "support/txtb_checker.h"
 
@@ -18,7 +18,7 @@ struct source {
 	size_t size;
 	size_t at;
 	bool big_endian;
-	bool is_cut; /* something was read behind the end */
+	bool is_cut; /* the checker read beyond the end */
 };
 
 struct header {
@@ -136,8 +136,7 @@ static enum txtb_verdict read_registry(struct source *source, const struct heade
 	trace->nr_registry_slots = length / entry_size;
 	if (length % entry_size)
 		trace->warnings |= TXTB_SLACK_IN_REGISTRY;
-	/* Not more than the file can hold, whatever the header says; one more, so that it is never
-	 * 0. */
+	/* At most what the file can hold, whatever the header says; plus one, so that it is never 0. */
 	trace->objects = calloc((source->size - source->at) / entry_size + 1,
 				sizeof(*trace->objects));
 	if (!trace->objects)
@@ -204,7 +203,7 @@ static enum txtb_verdict read_events(struct source *source, const struct header 
 	return TXTB_ACCEPTED;
 }
 
-/* The place among the events read that the header calls the oldest; 0 where it is none of them. */
+/* The index of the oldest event, as the header gives it, among the events read; 0 if the header names none of them. */
 static uint32_t find_oldest(const struct header *header, const struct txtb_trace *trace)
 {
 	uint32_t distance = header->current - header->buffer_start;
@@ -232,7 +231,7 @@ static bool rotate(struct txtb_trace *trace, uint32_t oldest)
 
 /* Time. */
 
-/* The part of the file in [from, to) has its say on the direction, but for its first step. */
+/* The steps between events in [from, to) of the file, except the first step, decide the direction of time. */
 static void vote(struct txtb_trace *trace, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from + 2; i < to; i++) {
@@ -270,10 +269,10 @@ static void unwrap(struct txtb_trace *trace)
 		trace->warnings |= TXTB_MASK_ODD;
 }
 
-/* Lookup.  By hash, since a linear search an event is what makes the viewer slow. */
+/* Look up by hash: the viewer's linear search for each event makes it slow. */
 
 struct index {
-	uint32_t *place; /* 1 + an object; 0: none */
+	uint32_t *place; /* 1 + index of an object; 0: none */
 	uint32_t mask;
 };
 
@@ -340,7 +339,7 @@ static void give_thread(struct txtb_trace *trace, const struct index *index,
 		*place = make_up_thread(trace, event) + 1;
 		event->object = *place - 1;
 	} else if (trace->objects[*place - 1].type != TYPE_THREAD) {
-		/* It stays the first match, so the next event makes a thread again. */
+		/* It stays the first match, so the next event makes a new thread again. */
 		trace->warnings |= TXTB_CONTEXT_NO_THREAD;
 		event->object = make_up_thread(trace, event);
 	} else {

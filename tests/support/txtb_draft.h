@@ -33,7 +33,7 @@ void draft_put(uint32_t value, unsigned int nr_bytes);
 
 void draft_begin(bool big_endian, uint32_t name_size);
 
-/* The other bytes of an object follow from the handle. */
+/* The handle determines the other bytes of an object. */
 void draft_add_object_with(uint32_t type, uint32_t handle, uint32_t priority_bytes, const char *name);
 void draft_add_object(uint32_t type, uint32_t handle, const char *name);
 void draft_begin_events(void);

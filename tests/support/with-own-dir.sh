@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# with-own-dir.sh COMMAND...: run it with a directory of its own for trace segments, so that suites can
-# run side by side, and take the directory away after it, however it ended.
+# with-own-dir.sh COMMAND...: run the command with its own directory for trace segments, so that suites can run at the
+# same time. Remove the directory afterwards, however the command ended.
 set -u
 
 base=/dev/shm

@@ -45,8 +45,8 @@
 /* The file, which another process can read at any time. */
 struct account {
 	uint64_t nr_threads;
-	uint64_t begun[THREADS_MAX];  /* events that the thread may have recorded */
-	uint64_t ended[THREADS_MAX]; /* those that it has recorded for sure */
+	uint64_t begun[THREADS_MAX];  /* number of events that the thread may have recorded */
+	uint64_t ended[THREADS_MAX]; /* number of events that it has certainly recorded */
 	uint64_t nr_read;	     /* with -R: events that the program has read itself */
 };
 
@@ -264,7 +264,7 @@ static struct {
 	uint64_t next[THREADS_MAX]; /* sequence number of the next event */
 	bool has_begun[THREADS_MAX];
 	uint64_t nr, nr_gaps;
-	uint64_t nr_overflows, nr_overflows_before[THREADS_MAX]; /* the second: before the thread's last event */
+	uint64_t nr_overflows, nr_overflows_before[THREADS_MAX]; /* the second case: before the thread's last event */
 } seen;
 
 static int failures;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace record --aggregate: calls that do not wait are counted, and each command and export has the counts.
+# txtrace record --aggregate: the log counts calls that do not wait, and each command and export shows the counts.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
@@ -35,18 +35,18 @@ nr_checks=$((nr_checks + 1))
 TXTRACE_AGGREGATE=1 TXTRACE_OUT=alone.trx LD_PRELOAD="$object" "$tight" exit >account || complain 'TXTRACE_AGGREGATE fails'
 [ "$("$tool" print alone.trx | grep -c ' txtrace_calls ')" -gt 10 ] || complain 'TXTRACE_AGGREGATE counts nothing'
 
-# A filter that leaves out the counts gives events instead.
+# With a filter that leaves out the counts, the log has events instead.
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --no-event txtrace_calls --force -o log.trx "$tight" exit >account 2>err
 "$tool" print log.trx >said
 ! grep -q ' txtrace_calls ' said && grep -q ' pthread_mutex_lock ' said || complain 'calls are neither counted nor recorded'
 
-# A killed program loses the counts that it has not told, but no more than its calls.
+# A killed program loses the counts that it has not recorded yet, but no more than its calls.
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" kill >account 2>err
 python3 "$top/tests/tool/aggregate.py" "$tool" log.trx account at-most >said 2>&1 || complain "kill: $(cat said)"
 
-# What the counts hide is not known, and the commands say so.
+# A count has no times, so the commands say that these are not known.
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" exit >account 2>err
 "$tool" locks log.trx >said

@@ -23,15 +23,15 @@ golden blocked-thread blocked --by thread --sort name flags
 golden blocked-convoy blocked --format csv convoy
 golden blocked-range blocked --from 20us --until 1s --format json flags
 
-# The times of a convoy are known by how it was made: rule by rule, not by what was printed once.
-# 3 waits at its beginning and 58 turns; all but the last three end.
+# The test made the convoy, so its times are known: the expected values come from the rules, and not from an earlier
+# output. There are 3 waits at its beginning and 58 turns; all but the last three end.
 nr_checks=$((nr_checks + 1))
 "$tool" blocked --format csv convoy >out
 for value in waits,61 unended,3; do
 	tr -d '\r' <out | grep -qx "Blocked,A,,$value" || complain "a convoy does not have $value: $(cat out)"
 done
 
-# An order is one by the number it names.
+# Sorted output is sorted by the number that the option names.
 for order in total waits p50 p99 max; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" blocked --format json --sort $order flags >out
@@ -57,8 +57,8 @@ for column in Type Unended p50 p99 'Longest Waiter' Holder Which; do
 	sed -n 3p out | grep -q "$column" || complain "--wide does not show $column"
 done
 
-# A buffer that was made from a log: "idle" ends the wait for the lock, because the thread that put it is not known.  So
-# the holder is not known, either.
+# A trace buffer that was made from a log: "idle" ends the wait for the lock, because it is not known which thread
+# unlocked it. So the holder is not known either.
 "$mktrx" >idle.trx <<'END' || complain 'no buffer with idle was made'
 object 1 0x1000 10 alpha
 object 1 0x1FFFFFE 0 idle

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace check: a trace buffer that is right, and one with each thing that can be wrong, in both byte orders.
+# txtrace check: a valid trace buffer, and one with each fault, in both byte orders.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 secondview=$(pwd)/tests/tool/secondview
@@ -10,7 +10,7 @@ fails 2 'takes one file' check
 fails 2 '--format takes' check --format csv "$scratch/empty"
 fails 2 'not a trace' check "$top/README"
 
-# Where things are in what the next function describes: objects at 0x30, 0x60, 0x90, events from 0xc0 on.
+# The offsets in the buffer of the next function: objects at 0x30, 0x60, 0x90, events from 0xc0 on.
 right()
 {
 	cat <<-END
@@ -40,7 +40,7 @@ events()
 	done
 }
 
-# The rules that a file breaks, each with its severity and its place: found FILE [ARGUMENT...]
+# found FILE [ARGUMENT...]: print the rules that a file breaks, each with its severity and offset
 found()
 {
 	"$tool" check --format json "$@" >"$scratch/json" 2>"$scratch/err"
@@ -48,7 +48,7 @@ found()
 	sed -n 's/.*"rule": "\([a-z-]*\)", "severity": "\([a-z]*\)".*"offset": \([0-9a-z]*\),.*/\2 \1 \3/p' "$scratch/json"
 }
 
-# planted SEVERITY RULE OFFSET LINE...: what these lines change about the file that is right is found.
+# planted SEVERITY RULE OFFSET LINE...: these lines change the valid file; check must find this fault.
 planted()
 {
 	severity=$1
@@ -132,7 +132,7 @@ planted warning clock-range 4 'poke 0x1ec 4 999999999' 'poke 0x1cc 4 999999998'
 # No clock: all stamps are 0.
 planted warning time-static 0xcc 'poke 4 4 0'
 
-# What takes other events than those: they are described in a file, since a pipe would swallow the failures.
+# Faults that need other events. The script writes the description to a file, because a pipe would hide failures.
 shaped()
 {
 	severity=$1
@@ -177,7 +177,8 @@ shaped warning name-padding 18
 shaped error no-object 0x30
 { echo "$thread"; for i in 1 2 3 4; do echo "event 0x1001 2 $((10 * i)) 0x1001 4 0 0x1001"; done; } >"$scratch/description"
 shaped error status-overrun 0x30
-# TraceX has 4 bytes for each event, and needs 8 for each change, and 8 for the time before the first: 16 for 3 events.
+# TraceX has 4 bytes for each event. It needs 8 for each change, and 8 for the time before the first one: 16 for 3
+# events.
 { echo "$thread"; echo 'event 0x1001 4100 1'; echo 'event 0x1001 2 2 0x1001 4 0 0x1001'; echo 'event 0x1001 4100 3'; } >"$scratch/description"
 shaped error status-overrun 0x30
 echo 'event 0x1001 4100 4' >>"$scratch/description"
@@ -222,7 +223,7 @@ cp "$scratch/right.trx" "$scratch/$(printf 'r\303\274hrt').trx"
 [ "$(found "$scratch/"r*hrt.trx)" = 'warning path null' ] || complain 'path: a name that is not ASCII is not found'
 echo path >>"$scratch/rules"
 
-# A log: its images are right; one that lost what is behind them is not a log any more.
+# A log: its images are valid; without the section after them, the file is not a log any more.
 TXTRACE_DIR=$scratch
 export TXTRACE_DIR
 # entries_offset FILE OFFSET, image_size FILE OFFSET: of the image at this offset
@@ -246,8 +247,8 @@ head -c "$(image_size "$scratch/log" 0)" "$scratch/log" >"$scratch/cutlog"
 echo posix >>"$scratch/rules"
 rm "$scratch/cutlog"
 
-# A log of two volumes: TraceX shows the first only, and what is wrong with the second is found there.  It begins on a
-# page as the first does.
+# A log of two volumes: TraceX shows only the first one, and check finds faults in the second one, too. The second
+# volume begins on a page, like the first.
 nr_checks=$((nr_checks + 4))
 "$(pwd)/tests/tool/mklog" "$scratch/log" 1100000 16 worker 90000000 || complain 'no log could be written'
 found "$scratch/log" >"$scratch/found"
@@ -270,7 +271,7 @@ printf '\0\0\0\0' | dd of="$scratch/log" bs=1 seek=$((volume + entries + 320)) c
 	complain "the second volume: $(cat "$scratch/out")"
 rm "$scratch/log"
 
-# Text: what it says is found at the same places, and what only text can have.
+# Text: check finds the same faults at the same offsets, and the faults that only a text can have.
 hex=$(od -An -v -tx1 <"$scratch/right.trx" | tr -d ' \n')
 echo "$hex" >"$scratch/bare"
 [ -z "$(found "$scratch/bare")" ] || complain "bare digits: $(found "$scratch/bare")"
@@ -296,7 +297,7 @@ records | sed '5d' >"$scratch/intel"
 found "$scratch/intel" | grep -qx 'error text-order null' || complain "a missing line: $(found "$scratch/intel")"
 printf '%s\n' text-order text-checksum >>"$scratch/rules"
 
-# The other checker of this project sees what this one sees, whatever the bytes are.
+# The other checker of this project finds the same, with any bytes.
 if [ -x "$secondview" ]; then
 	seed=0
 	while [ $seed -lt 100 ]; do
@@ -318,7 +319,7 @@ if [ -x "$secondview" ]; then
 	done
 fi
 
-# The tests have broken each rule once, and the manual describes it.
+# The tests have broken each rule once, and the manual describes each rule.
 sed -n 's/^PX_RULE(\([a-z_]*\),.*/\1/p' "$top/bin/check/rules.def" | tr _ - | while read -r rule; do
 	[ "$rule" = log-unnamed ] || [ "$rule" = log-unlisted ] || # unnamed.sh breaks them
 		[ "$rule" = log-time ] || # version2.sh breaks it

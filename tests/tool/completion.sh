@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The completion of words in bash.
+# Completion of words in bash.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 command -v bash >/dev/null || { echo 'SKIP: there is no bash'; exit 77; }
@@ -10,7 +10,8 @@ mkdir "$scratch/files"
 : >"$scratch/files/some.trx"
 : >"$scratch/files/a file"
 
-# completes EXPECTED WORD...: the last word is completed so; what is offered is on one line, with blanks between
+# completes EXPECTED WORD...: bash completes the last word to this; several offers are on one line, with blanks between
+# them
 completes()
 {
 	expected=$1

@@ -19,7 +19,7 @@ fails 2 'is a directory' demo --force -o "$scratch"
 (cd "$scratch" && rm demo.trx && "$tool" demo 2>err) || complain 'demo without -o fails'
 [ -e "$log" ] || complain 'demo without -o does not write demo.trx'
 
-# The log is whole and has something to look at: each order goes through the kitchen once, and sometimes a thread waits.
+# The log is complete and interesting: each order goes through the kitchen once, and sometimes a thread waits.
 "$tool" check "$log" >"$scratch/out" || complain "check finds: $(cat "$scratch/out")"
 "$tool" info "$log" | grep -q '^complete *yes' || complain 'the log is not complete'
 "$tool" print --format csv --columns event,thread "$log" | tail -n +2 | tr -d '"\r' >"$scratch/events"
@@ -40,7 +40,7 @@ for thread in 'client 1' 'client 2' 'cook 1' 'cook 2' 'cook 3'; do
 	grep -q ",$thread " "$scratch/events" || complain "there is no thread $thread"
 done
 
-# Something to find for the commands about waits: only calls show it.
+# The commands about waits must find something, which only calls show.
 if own_preload; then
 	nr_checks=$((nr_checks + 5))
 	"$tool" blocked "$log" >"$scratch/out"

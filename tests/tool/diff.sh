@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace diff: values that can be counted by hand, and each limit once where it holds and once where it just does not.
+# txtrace diff: values that can be computed by hand, and each limit once where it holds and once where it just does not.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mklog=$(pwd)/tests/tool/mklog
@@ -19,7 +19,8 @@ names()
 	END
 }
 
-# 101 beats 10 us apart, but for one pause of 1 ms; then the same 11 us apart, one of 2 ms, and twice as many of the other.
+# 101 beats every 10 us, except one pause of 1 ms; then beats every 11 us, one pause of 2 ms, and twice as many events
+# of the other type.
 beats()
 {
 	i=0
@@ -68,7 +69,7 @@ if has_program python3 'diff --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/diff-json" >/dev/null || complain 'diff --format json is no JSON'
 fi
 
-# limit CODE EXPR: it holds (1), and is said to, or does not (0).
+# limit CODE EXPR: the limit holds, and diff says so (1), or it does not (0).
 limit()
 {
 	nr_checks=$((nr_checks + 1))
@@ -82,7 +83,7 @@ limit()
 	fi
 }
 
-# beat: 101 and 101.  a>b: 11 and 22.  once: 1 and 0.  other: 0 and 1.
+# beat: 101 and 101. a>b: 11 and 22. once: 1 and 0. other: 0 and 1.
 limit 0 'count:beat>0%'
 limit 1 'count:beat>=0%'
 limit 1 'count:beat=101'
@@ -100,7 +101,7 @@ limit 0 'count:b*>50%'
 limit 0 'count:no such name>0'
 limit 1 'count:no such name<1'
 limit 0 'max:no such name>0'
-# The longest pause: 1000 and 2000 us; half of them 10 and 11 us, and 99 of 100 too.
+# The longest pause: 1000 and 2000 us. The median is 10 and 11 us; the 99th percentile, too.
 limit 1 'max:beat>1999us'
 limit 0 'max:beat>2ms'
 limit 1 'max:beat>=2ms'
@@ -112,7 +113,7 @@ limit 1 'median:beat>=10%'
 limit 0 'median:beat>10%'
 limit 0 'p99:beat>11us'
 limit 1 'p99:beat>10999ns'
-# Of 10 and 21 pauses, 99 of 100 are all.
+# With 10 and 21 pauses, the 99th percentile is the longest one.
 limit 1 'p99:a>b=2099us'
 limit 0 'max:once>0'
 limit 1 'thread:helper>90%'
@@ -128,17 +129,17 @@ limit 1 'events>9%'
 limit 0 'events>10%'
 limit 0 'lost>0'
 limit 1 'lost=0'
-# Of 101 beats in 3100 us.
+# 101 beats in 3100 us.
 limit 1 'rate:beat>32580'
 limit 0 'rate:beat>32581'
 limit 1 'rate:beat<-35%'
 
-# Several: one is enough, and each that holds is said.
+# Several limits: one is enough, and diff names each that holds.
 nr_checks=$((nr_checks + 1))
 "$tool" diff --fail-if 'lost>0' --fail-if 'max:beat>1ms' --fail-if 'events>1' "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] && [ "$(grep -c holds "$scratch/err")" -eq 2 ] || complain "several limits: $(cat "$scratch/err")"
 
-# Logs: threads by their names without numbers; what was lost.
+# Logs: threads are compared by their names without numbers; losses.
 "$mklog" "$scratch/one" 1000 8 worker && "$mklog" "$scratch/two" 1500 8 worker || complain 'no log could be written'
 nr_checks=$((nr_checks + 2))
 "$tool" diff --format json "$scratch/one" "$scratch/two" >"$scratch/out"

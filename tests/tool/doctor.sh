@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
 
-# doctor CODE ARGUMENT...: it exits so, and says nothing on stderr
+# doctor CODE ARGUMENT...: doctor exits with this code, and prints nothing on stderr
 doctor()
 {
 	expected=$1
@@ -73,7 +73,7 @@ fi
 
 own_preload || finish
 
-# A program that could be preloaded: what it calls, and what it does not.
+# A program that could be preloaded: which wrapped functions it calls, and which it does not.
 doctor 0 "$plain"
 shows 'can be traced' yes
 shows 'trace it by' "txtrace record --preload $plain"
@@ -101,7 +101,7 @@ TXTRACE_PRELOAD=$scratch/none.so "$tool" doctor "$plain" >"$scratch/out" 2>&1
 what='doctor without the object'
 shows 'because' 'none.so: No such file'
 
-# build NAME FLAG...: $scratch/NAME of the C program that is read
+# build NAME FLAG...: $scratch/NAME from the C program on standard input
 build()
 {
 	name=$1
@@ -110,7 +110,7 @@ build()
 	${CC:-cc} "$scratch/$name.c" -o "$scratch/$name" "$@"
 }
 
-# A library takes part.
+# A library of the program calls wrapped functions, too.
 build liblocks.so -shared -fPIC -pthread <<'END'
 #include <pthread.h>
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -128,7 +128,7 @@ mv "$scratch/liblocks.so" "$scratch/libgone.so"
 doctor 1 "$scratch/user"
 shows 'because' 'a library is missing: liblocks.so'
 
-# Locks that are none of pthreads.
+# Locks that are not those of pthreads.
 build futexes <<'END'
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -153,7 +153,7 @@ END
 doctor 0 "$scratch/nothing"
 shows 'note' 'no lock of pthreads is called'
 
-# What goes past the wrappers.
+# Calls that go past the wrappers.
 build own -rdynamic -ldl <<'END'
 #include <dlfcn.h>
 int sem_post(void *sem);
@@ -178,7 +178,7 @@ is_static()
 {
 	"$tool" doctor "$1" | grep -q 'linked statically'
 }
-# A program ends, and takes long to release its memory: doctor shows it as it was, or says that it is gone.
+# A program ends, and takes long to release its memory: doctor shows it as it was, or says that it has ended.
 if build large -static 2>/dev/null <<'END'
 #include <string.h>
 #include <unistd.h>
@@ -220,7 +220,7 @@ shows 'because' 'too many scripts'
 build musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 <"$scratch/nothing.c"
 doctor 1 "$scratch/musl"
 shows 'because' 'of another C library'
-# A whole header of 52 bytes, and nothing else.
+# A complete header of 52 bytes, and nothing else.
 {
 	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0'
 	head -c 28 /dev/zero
@@ -229,7 +229,7 @@ chmod +x "$scratch/narrow"
 doctor 1 "$scratch/narrow"
 shows 'kind' '32-bit x86'
 shows 'because' 'is 32-bit x86, and libtxtrace-preload.so is '
-# A sparse file of 400 MiB that is said to be the name of its loader: Linux refuses such a name, and doctor reads none.
+# A sparse file with 400 MiB for the name of its loader: Linux refuses such a name, and doctor does not read it.
 {
 	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\76\0\1\0\0\0'
 	printf '\0\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
@@ -267,7 +267,7 @@ chmod +x "$scratch/needs"
 nr_checks=$((nr_checks + 1))
 timeout 30 "$tool" doctor "$scratch/needs" >"$scratch/out" 2>&1
 [ $? -eq 1 ] || complain "doctor of a program that needs many libraries does not end: $(cat "$scratch/out")"
-# Files that are cut anywhere, or have nonsense in their headers, get an answer, and do no harm.
+# Files that are cut anywhere, or have random bytes in their headers, get an answer, and do no harm.
 for size in 20 24 60 64 100 300 1000 5000; do
 	head -c "$size" "$plain" >"$scratch/cut"
 	chmod +x "$scratch/cut"
@@ -276,7 +276,7 @@ for size in 20 24 60 64 100 300 1000 5000; do
 	nr_checks=$((nr_checks + 1))
 	[ "$code" -le 1 ] || complain "doctor of a program of $size bytes exits with $code"
 done
-# overwrite WHAT PLACE [COUNT]: a copy of the program with nonsense there; doctor must end without a signal
+# overwrite WHAT PLACE [COUNT]: a copy of the program with random bytes there; doctor must end without a signal
 overwrite()
 {
 	cp "$plain" "$scratch/odd"
@@ -290,13 +290,13 @@ overwrite()
 for place in 32 40 54 56 58 60 62 90 120 160 200 240 280; do
 	overwrite "the headers, at $place" "$place"
 done
-# number BYTES PLACE: of the program
+# number BYTES PLACE: a number in the program
 number()
 {
 	od -An -t "u$1" -j "$2" -N "$1" "$plain" | tr -d ' '
 }
-# The header of each section that is read: its name, offset, size and link; and the contents of some. The places are
-# those of a 64-bit file.
+# The header of each section that doctor reads: its name, offset, size and link; and the contents of some. The offsets
+# are those of a 64-bit file.
 sections=$(number 8 40)
 nr_sections=0
 [ "$(number 1 4)" -ne 2 ] || nr_sections=$(number 2 60)
@@ -319,7 +319,7 @@ while [ "$i" -lt "$nr_sections" ]; do
 	i=$((i + 1))
 done
 
-# A process that was preloaded.
+# A process with the preloaded object.
 env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" "$plain" 1 "$scratch/never" &
 pid=$!
 await_process "$pid"
@@ -329,7 +329,7 @@ shows 'LD_PRELOAD' libtxtrace-preload.so
 shows 'pthread_mutex_lock' plain
 kill "$pid"
 
-# Rights from its file.
+# A program with capabilities from its file.
 if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	chmod 711 "$scratch"
 	cp "$scratch/nothing" "$scratch/raised"

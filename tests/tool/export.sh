@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace export: perfetto, chrome, csv and jsonl. tests/tool/perfetto_check reads the first with protobuf-c.
+# txtrace export: perfetto, chrome, csv and jsonl. tests/tool/perfetto_check reads the first of these with protobuf-c.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 make_log=${MAKE_LOG:-tests/tool/make_log}
@@ -19,7 +19,7 @@ fails 2 'unknown format nonsense' export --to nonsense "$scratch/empty"
 fails 2 '--to chrome has no --columns' export --to chrome --columns time "$scratch/empty"
 fails 2 'is not a time' export --until soon "$scratch/empty"
 
-# What perfetto_check prints, without what differs from run to run.
+# The output of perfetto_check, without what differs in each run.
 decode()
 {
 	"$check" "$1" 2>"$scratch/err" || complain "$1: $(cat "$scratch/err")"
@@ -37,7 +37,7 @@ same_as_golden()
 	fi
 }
 
-# The name of the program and its numbers differ; so do times, and the bytes of a filter.
+# The name of the program and its numbers differ, and so do times, and the bytes of a filter.
 normalise()
 {
 	sed -E -e 's/^(begin|end|instant) [0-9]+/\1 TIME/' -e 's/(lt-)?make_log [0-9]+/MADE/g' \
@@ -45,7 +45,7 @@ normalise()
 		-e 's/ cpu=[0-9]+/ cpu=CPU/' -e 's/hex=(00){100,}/hex=ZEROS/' "$1"
 }
 
-# Each event of the trace stands in Perfetto's, with its time to the nanosecond, its thread and its name.
+# The Perfetto file has each event of the trace, with its time to the nanosecond, its thread and its name.
 compare_events()
 {
 	nr_checks=$((nr_checks + 1))
@@ -176,7 +176,7 @@ if [ "$first" = perfetto ]; then
 	same_as_golden export-threadx.perfetto "$scratch/text"
 fi
 
-# JSON is JSON; slices nest, times do not fall, and are those of the events to the nanosecond.
+# The JSON is valid; slices nest, times do not fall, and are those of the events to the nanosecond.
 if has_program python3 'export --to chrome is JSON, a terminal gets no binary data'; then
 	for trace in "$samples"/*.trx "$scratch/whole.trx" "$scratch/lossy.trx"; do
 		nr_checks=$((nr_checks + 1))
@@ -210,7 +210,7 @@ listing = csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8", errors=
 assert sorted(events) == sorted((int(r["ns"]), r["event"]) for r in listing)
 END
 	done
-	# A terminal gets no bytes that are none of its business.
+	# export writes no binary output to a terminal.
 	nr_checks=$((nr_checks + 1))
 	[ "$first" != perfetto ] || python3 - "$tool" "$samples/threadx.trx" <<'END' || complain 'a terminal gets binary data'
 import os, pty, subprocess, sys

@@ -18,7 +18,7 @@ rm "$shot"
 fails 127 'nonsense: No such file' record --flight-recorder 64k -o "$shot" nonsense
 [ ! -e "$shot" ] || complain 'a command that cannot be executed leaves a file'
 
-# fly OPTION...: record the program that keeps account, as $recorder
+# fly OPTION...: record the program that counts its events, as $recorder
 fly()
 {
 	rm -f "$scratch"/shot*.trx "$record"
@@ -28,7 +28,7 @@ fly()
 	pid=$("$tool" list --format json | sed -n "s/.*\"controller\":$recorder,\"target\":\([0-9]*\),.*/\1/p")
 }
 
-# Snapshots at a signal, and at the end of the program. Nothing is written before.
+# Snapshots at a signal, and at the end of the program. Before that, nothing is written.
 fly
 [ -z "$(find "$scratch" -name 'shot*')" ] || complain 'the recorder writes before there is a snapshot'
 for number in 1 2; do

@@ -12,7 +12,7 @@ fails 2 'no column' follow --columns nonsense $$
 fails 2 'a value is missing' follow -f 'event:' $$
 fails 2 'takes a number of bytes' follow --size x $$
 
-# begin COUNT ARGUMENT...: follow one that records so many events when it is followed, to its end.
+# begin COUNT ARGUMENT...: follow a program that records this many events after that, to its end.
 begin()
 {
 	count=$1
@@ -30,7 +30,7 @@ begin()
 	wait "$pid"
 }
 
-# Until the process is gone: all that it recorded.
+# Until the process ends: all events that it recorded.
 begin 1000 --columns number,pid,thread,event,data
 sed -e "s/\<$pid\>/PID/g" -e 's/  *$//' -e 's/   */  /g' "$scratch/out" >"$scratch/shown"
 sed -n -e 1,5p -e '$p' "$scratch/shown" >"$scratch/part"
@@ -57,7 +57,7 @@ lost=$(sed -n 's/.*: \([0-9]*\) events were lost here/\1/p' "$scratch/err" | awk
 seen=$(grep -c '^t[io]ck' "$scratch/out")
 [ $((lost + seen)) -eq 200000 ] || complain "of 200000 events $lost were lost and $seen printed"
 
-# Until a signal ends it, or its reader closes the pipe.
+# Until a signal ends follow, or its reader closes the pipe.
 "$subject" -n 100000 -u 1000 &
 pid=$!
 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &
@@ -74,7 +74,7 @@ kill -0 "$pid" || complain 'follow ends the process'
 [ -z "$(find "$TXTRACE_DIR" -name 'stream.*')" ] || complain 'follow leaves a stream'
 kill "$pid"
 
-# One that cannot be traced.
+# A process that cannot be traced.
 sleep 60 &
 pid=$!
 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &

@@ -17,7 +17,7 @@ if "$tool" print '--type=goods=struct goods' "$log" 2>&1 | grep -q 'it has no li
 	exit 77
 fi
 
-# has LINE ARGUMENT...: the tool prints this line, and nothing else is wrong
+# has LINE ARGUMENT...: the tool prints this line, and no error
 has()
 {
 	line=$1
@@ -28,7 +28,7 @@ has()
 		{ complain "no line \"$line\" in: $*"; head -5 "$scratch/out"; }
 }
 
-# says TEXT ARGUMENT...: the tool says it once, and succeeds
+# says TEXT ARGUMENT...: the tool prints the text once, and succeeds
 says()
 {
 	text=$1
@@ -54,7 +54,7 @@ has '7,BUSY,-1' print --format csv --columns 'data.id,data.state,data.at[0].x' -
 	'--type=goods=struct goods' "$log"
 has 'number=[1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0] complex=[0.5 0] tail=[0 0]' print --columns data -f odd '--type=odd=struct odd' "$log"
 
-# What cannot be had is said once, and the data are shown as bytes.
+# If the fields are not known, the tool says so once, and shows the data as bytes.
 says "struct goods_of of goods is not in the debugging information of $program" print '--type=goods=struct goods_of' "$log"
 says 'union goods of goods is not in the debugging information' print '--type=goods=union goods' "$log"
 says 'struct hidden of goods is incomplete: the program only declares it' print '--type=goods=struct hidden' "$log"
@@ -73,7 +73,7 @@ if has_program objcopy 'a separate file'; then
 	cp "$goods" "$program"
 fi
 
-# record puts the fields into the log; the program is not needed any more.
+# record puts the fields into the log, so the program is not needed any more.
 nr_checks=$((nr_checks + 1))
 "$tool" record --quiet -o "$scratch/recorded.trx" '--type=letter=struct letter' --type='goods=struct goods' \
 	'--type=large=u32 id; u32 zero' -- "$program" 2>"$scratch/err" || complain "record --type fails: $(cat "$scratch/err")"

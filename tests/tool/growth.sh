@@ -24,7 +24,7 @@ if [ "$nr_cpus" -gt 16 ] || [ $((mib / 8 / (nr_cpus + 1))) -lt 22 ]; then
 	exit
 fi
 
-# burst OPTION...: the numbers of events and of lost events
+# burst OPTION...: print the numbers of events and of lost events
 burst()
 {
 	nr_checks=$((nr_checks + 1))
@@ -46,7 +46,8 @@ else
 	"$tool" locks --format json log.trx >locks
 	grep -q '"taken": *100000\b' locks || complain "locks are missing: $(cat locks)"
 
-	# The recorder is killed while the rings hold all events: they are in memory, which the next one finds.
+	# The recorder is killed while the rings hold all events: they stay in memory, and the next process finds them
+	# there.
 	nr_checks=$((nr_checks + 1))
 	"$tool" record --preload --force --log-size 512M --size=auto -o log.trx "$burst" 100000 kill >said 2>&1 &&
 		complain 'the recorder was not killed'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The page of txtrace export --to html in a browser: what it shows, against txtrace print, and what it does.
-# Pictures of it stay in the directory where the tests are run: html-*.png.
+# The page of txtrace export --to html in a browser: its contents, compared with txtrace print, and its functions. The
+# script leaves pictures in the current directory: html-*.png.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 if ! command -v python3 >/dev/null; then

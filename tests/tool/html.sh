@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace export --to html: what can be checked of the file without a browser; html-page.sh opens it.
+# txtrace export --to html: checks of the file without a browser; html-page.sh opens it.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 
@@ -23,7 +23,7 @@ facts()
 	sed -n '/id="facts"/,/<\/script>/p' "$1" | sed '1d;$d'
 }
 
-# The same page every time, to a file and to a pipe; not over one that exists.
+# The page is the same every time, to a file and to a pipe; export does not overwrite an existing file.
 page -o "$scratch/one.html" "$trace"
 page -o "$scratch/two.html" "$trace"
 page -o - "$trace" >"$scratch/three.html"
@@ -34,7 +34,7 @@ fails 2 'exists' export --to html -o "$scratch/one.html" "$trace"
 page --force -o "$scratch/one.html" "$samples/filex.trx"
 cmp -s "$scratch/one.html" "$scratch/two.html" && complain '--force does not overwrite'
 
-# Nothing in it leads elsewhere, and it is small: less than what the trace takes, but for the page as such.
+# The page has no links to other places, and is small: without its fixed part, smaller than the trace.
 nr_checks=$((nr_checks + 2))
 grep -nE 'https?:|(src|href)="?[^"d]|@import|url\(' "$scratch/two.html" && complain 'the page wants something else'
 [ "$(wc -c <"$scratch/two.html")" -lt 160000 ] || complain "the page has $(wc -c <"$scratch/two.html") bytes"
@@ -51,7 +51,7 @@ number=$("$tool" print --format jsonl -f 'thread:sensor' --from 10ms --until 30m
 facts "$scratch/filtered.html" | grep -q "\"events\":$number,.*\"leftOut\":0" || complain 'a selection is another one than that of print'
 nr_checks=$((nr_checks + 5))
 
-# The facts are JSON, also where a name would end the script that they stand in.
+# The facts are valid JSON, even if a name would end the script that contains them.
 if has_program python3 'the facts of a page are JSON'; then
 	nr_checks=$((nr_checks + 1))
 	"$mktrx" <"$top/tests/tool/html-odd.txt" >"$scratch/odd.trx" || complain 'mktrx fails'

@@ -10,7 +10,7 @@ fails 2 'already contains the lists' info --format json --objects "$scratch/empt
 
 fails 2 'already contains the lists' info --format json --wrappers "$scratch/empty"
 
-# What could be seen of a preloaded program, and how often it was.
+# Which calls of a preloaded program the wrappers saw, and how often.
 own_streams
 if own_preload; then
 	"$tool" record --preload -q -o "$scratch/calls.trx" -- "$plain" 600

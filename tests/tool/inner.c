@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program that outer.c executes: its functions are where that program has others.  Its functions have names as
- * compilers of Rust make them.
+ * The program that outer.c executes: its functions are at addresses at which that program has others.  Their names look
+ * like those of a Rust compiler.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -47,7 +47,7 @@ golden()
 	nr_checks=$((nr_checks + 1))
 	"$tool" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
 	code=$?
-	# Where the samples are does not matter.
+	# The directory of the samples does not matter.
 	[ -z "${samples:-}" ] || sed -i "s|$samples/||g" "$scratch/out"
 	if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
 		cp "$scratch/out" "$golden_dir/$name"
@@ -102,7 +102,7 @@ has_program()
 	return 1
 }
 
-# What every command that takes a file says of one that is none: bad_files COMMAND [ARGUMENT...]
+# bad_files COMMAND [ARGUMENT...]: the message of each command with a file that is no trace
 bad_files()
 {
 	: >"$scratch/empty"
@@ -200,7 +200,7 @@ await()
 	return 1
 }
 
-# listed REGEX: list has it, as JSON
+# listed REGEX: list prints it, as JSON
 listed()
 {
 	"$tool" list --format json | grep -qE -e "$1"

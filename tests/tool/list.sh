@@ -8,7 +8,7 @@ fails 2 'takes no argument' list x
 fails 2 '--format takes' list --format xml
 fails 2 'unknown option --nonsense' list --nonsense
 
-# Root sees processes of other users, which are none of ours.
+# Root also sees processes of other users, which are not part of this test.
 [ "$("$tool" list | head -1)" = 'no streams' ] || complain "without streams list prints: $("$tool" list)"
 "$tool" list --format json | grep -q '^{"streams":\[\],$' || complain 'without streams the JSON of list is another'
 
@@ -51,7 +51,7 @@ fi
 kill "$pid"
 wait "$recorder" 2>/dev/null
 
-# A child that was born into it is traced, and is no target.
+# A child that inherits the stream is traced, but is not its target.
 "$tool" record -q --inherit -o "$scratch/family" sh -c "'$subject' -n 100000 -u 1000 & wait" &
 recorder=$!
 await listed '/subject","traced":true'
@@ -62,7 +62,7 @@ grep -q "\"target\":$child," "$scratch/json" && complain 'the child is the targe
 kill "$child"
 wait "$recorder" 2>/dev/null
 
-# A controller that is gone.
+# A controller that has ended.
 "$subject" -n 100000 -u 1000 &
 pid=$!
 "$tool" record -q -o "$scratch/other" -p "$pid" &

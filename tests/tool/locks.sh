@@ -30,7 +30,7 @@ has 'no danger, gate lock G +(alpha|beta) +[AB] ' gate
 has 'potential deadlock' deadlock
 hasnot 'potential deadlock' convoy
 
-# Where the event of an unlock is missing, it is not known which locks the thread took while it had this one.
+# If the event of an unlock is missing, it is not known which locks the thread took while it held this one.
 hasnot 'potential deadlock|no danger' lost
 
 # locks reports a convoy if three threads wait for turn after turn, but not if two threads wait for ever, or no thread
@@ -41,7 +41,7 @@ for kind in deadlock gate; do
 		complain "$kind has a convoy"
 done
 
-# waits.py makes boards, and knows nothing of the tool.  Its threads take locks in one order, so there is no cycle.
+# waits.py makes trace buffers, and uses no code of the tool. Its threads take locks in one order, so there is no cycle.
 seeds=
 if has_program python3 'boards of which waits.py knows the waits'; then
 	seeds='1 2 3 4 5 6 7 8'

@@ -75,7 +75,7 @@ static void *work(void *argument)
 	posix_trace_event(steps[2], text, sizeof(text));
 	posix_trace_event(steps[2], bytes, sizeof(bytes));
 	posix_trace_event(steps[3], large,
-			  sizeof(large)); /* more than an event has room for: cut */
+			  sizeof(large)); /* more than an event has room for: truncated */
 	posix_trace_event(other, "abcd", 4);
 	return NULL;
 }
@@ -98,7 +98,7 @@ static void make_lossy(int nr_laps)
 	}
 }
 
-/* The stream has room for what is recorded between two flushes. */
+/* The stream has room for all events between two flushes. */
 static void make_large(long nr_events, size_t size)
 {
 	unsigned char data[256] = {0};

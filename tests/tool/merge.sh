@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace merge: order, and what of several files has to stay apart.
+# txtrace merge: the order of the events, and which threads and objects of several files stay separate.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mklog=$(pwd)/tests/tool/mklog
@@ -54,7 +54,8 @@ show()
 	golden "$1" print --columns time,cpu,priority,thread,context,event,data "$2"
 }
 
-# Together, and then one later than the other; also where the first file begins before the second, and the other way round.
+# Two files at the same time, and then one later than the other; the first file begins before the second one, or after
+# it.
 merge "$scratch/out.trx" "$scratch/one.trx" "$scratch/two.trx"
 show merge-together "$scratch/out.trx"
 "$tool" info --objects "$scratch/out.trx" | sed '1,/^$/d' >"$scratch/objects"
@@ -64,7 +65,7 @@ show merge-later "$scratch/out.trx"
 merge "$scratch/out.trx" --offset "$scratch/two.trx=-10ms" "$scratch/one.trx" "$scratch/two.trx"
 show merge-earlier "$scratch/out.trx"
 
-# Rows of a listing without its head, and without the CR of RFC 4180: rows COLUMNS FILE ARGUMENT...
+# rows COLUMNS FILE ARGUMENT...: the rows of a listing without its header line, and without the CR of RFC 4180
 rows()
 {
 	columns=$1
@@ -73,7 +74,7 @@ rows()
 	"$tool" print --format csv --columns "$columns" "$@" "$file" | tr -d '\r' | sed 1d
 }
 
-# With dates the file has the date of its last event; one without begins with the first that has one.
+# If the order uses dates, each file ends at its date; a file without a date begins with the first that has one.
 merge "$scratch/out.trx" --offset "$scratch/one.trx=2026-11-21T12:30:00" --offset "$scratch/two.trx=2026-11-21T12:29:59" \
 	"$scratch/one.trx" "$scratch/two.trx"
 nr_checks=$((nr_checks + 2))
@@ -84,7 +85,7 @@ nr_checks=$((nr_checks + 1))
 [ "$(stat -c %.9Y "$scratch/out.trx")" = "$(date -d 2026-11-21T12:30:00 +%s).004000000" ] ||
 	complain 'a file without a date does not begin with one that has'
 
-# An event that is far older than what came before it gets its place: three files take turns.
+# An event that is far older than the events before it is put in its place: three files take turns.
 for i in 1 2 3; do
 	{ echo "object 1 $((4096 + i)) 5 thread $i"; for j in 0 1 2 3 4 5 6 7 8 9; do
 		echo "event $((4096 + i)) 4100 $((j * 30 + i * 10))"; done; } | "$mktrx" >"$scratch/turn$i.trx"
@@ -100,7 +101,7 @@ while [ $i -lt 30 ]; do
 done >"$scratch/expected"
 cmp -s "$scratch/rows" "$scratch/expected" || complain "turns: $(diff "$scratch/expected" "$scratch/rows" | head -5)"
 
-# Logs: on their own clock, threads of the same process and number are one, of another process are not.
+# Logs keep their own clock. Threads with the same process and number are one thread; those of another process are not.
 # A tick of 1 ns has room for 4 s: on a busy machine, the second log may come too late.
 while :; do
 	"$mklog" "$scratch/early" 100 8 worker && "$mklog" "$scratch/late" 50 8 worker || complain 'no log could be written'
@@ -124,7 +125,7 @@ merge "$scratch/out.trx" "$scratch/early" "$scratch/early"
 nr_checks=$((nr_checks + 1))
 [ "$("$tool" info --objects "$scratch/out.trx" | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'
 
-# A log is moved, a trace buffer begins with it.
+# A log is moved in time so that a trace buffer begins with it.
 merge "$scratch/out.trx" --offset "$scratch/early=1s" "$scratch/early" "$scratch/one.trx"
 last=$(rows ns "$scratch/early" | tail -1)
 nr_checks=$((nr_checks + 2))

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program with calls of many kinds, which counts its own calls: mixture FILE.  At its end it writes a line into the
- * file for each function: NAME COUNT.  It knows of no trace.
- *
- * Some calls of a function fail and some wait, so events of one type differ.  There are INVERSIONS deterministic
- * priority inversions.  The names of two threads need care: one
- * is not ASCII, and one has a parenthesis.
+ * file for each function: NAME COUNT.  It knows nothing of tracing.  Some calls of a function fail and some wait, so
+ * events of one type differ.  There are INVERSIONS deterministic priority inversions.  The names of two threads are
+ * difficult: one is not ASCII, and one has a parenthesis.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -171,7 +169,7 @@ static void *be_patient(void *unused)
 	return unused;
 }
 
-/* A thread waits for one that is less urgent, which gives the mutex back without a third thread in between. */
+/* A thread waits for one of lower priority, which unlocks the mutex before a third thread runs. */
 static void invert(void)
 {
 	pthread_t urgent, patient;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE].  A thread of this name writes
- * EVENTS events of the types "even_step" and "odd_step" in turn, each with BYTES bytes of data that begin with its
- * number as a word and go on as a, b, c, ...  With LOOP_SIZE the log keeps the newest in so many bytes.
+ * Write a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE].  A thread of this name writes
+ * EVENTS events of the types "even_step" and "odd_step" in turn.  Each has BYTES bytes of data, which begin with its
+ * number as a word and go on as a, b, c, ...  With LOOP_SIZE, the log keeps the newest events in this many bytes.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include <trace.h>
 
 #define BYTES_MAX 4096
-#define FLUSH_EVENTS 50000 /* so that none is dropped */
+#define FLUSH_EVENTS 50000 /* so that no event is dropped */
 
 static unsigned int nr_events, nr_bytes;
 static trace_event_id_t type[2];

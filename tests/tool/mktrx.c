@@ -250,7 +250,7 @@ static void scramble(unsigned long seed)
 
 	for (unsigned int n = 1 + seed % 4; n > 0; n--) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
-		/* Half of them where it matters most. */
+		/* Half of the changes are in the header. */
 		file[(state >> 33) % (state >> 63 ? size : 64)] = (unsigned char)(state >> 24);
 	}
 }

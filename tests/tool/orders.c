@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * orders LOG: describe event types, record events of them into a log, and print the account of what was recorded: one
- * JSON object an event, as the tool must show its data.
+ * orders LOG: describe event types, record events of these types into a log, and print an account of them: one JSON
+ * object for each event, as the tool must show its data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define NR_ORDERS 200
 
-/* The declarations, and the same as a text. */
+/* The declarations, and the same text as a string. */
 #define ORDER                                                                                      \
 	unsigned int id;                                                                           \
 	double load;                                                                               \

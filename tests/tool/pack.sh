@@ -12,7 +12,7 @@ fails 2 'is not a posixtrace log' pack "$top/README"
 fails 2 'file required' pack
 fails 2 'takes one file' pack -o "$scratch/x" "$scratch/empty" "$scratch/missing"
 
-# A log that cannot be packed stays, and nothing else is left.
+# If a log cannot be packed, it stays as it was, and no other file is left.
 cmp -s "$scratch/empty" /dev/null || complain 'a file that is no log is changed'
 [ "$(find "$scratch" -name '.*' -type f | wc -l)" -eq 0 ] || complain 'a temporary file is left'
 
@@ -21,7 +21,7 @@ size()
 	stat -c %s "$1"
 }
 
-# contents FILE: what its readers print
+# contents FILE: the output of the commands that read it
 contents()
 {
 	"$tool" print --format csv --columns ns,event,cpu,thread,address,hex "$1" 2>&1
@@ -62,7 +62,7 @@ done
 fails 2 'already exists' pack -o "$scratch/packed" "$scratch/kept"
 fails 2 'the log itself' pack --force -o "$scratch/kept" "$scratch/kept"
 
-# A log that is compact stays the same file.
+# A log that is already compact stays the same file.
 for name in steps calls; do
 	nr_checks=$((nr_checks + 1))
 	inode=$(stat -c %i "$scratch/$name.trx")
@@ -84,7 +84,7 @@ ln -s killed "$scratch/link"
 "$tool" info "$scratch/killed" | grep -q '^complete *yes' || complain 'the log is not complete'
 [ "$(size "$scratch/killed")" -le $((65536 + 40 * 220)) ] || complain "the log has $(size "$scratch/killed") bytes"
 
-# If it is killed, the log is as it was, or it is packed.
+# If pack is killed, the log is as it was, or it is packed.
 gzip -dc "$top/tests/data/version2/calls.trx.gz" >"$scratch/whole"
 contents "$scratch/whole" >"$scratch/before"
 for delay in 0 1 2 3 4 5 7 9 12 16 22; do

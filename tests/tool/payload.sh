@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The data of described event types are fields, in every format, and are what the program says that it recorded.
+# The data of described event types appear as fields in each format, with the values that the program says it recorded.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 own_streams
@@ -8,7 +8,7 @@ orders=$(dirname "$tool")/../tests/tool/orders
 log=$scratch/orders.trx
 "$orders" "$log" >"$scratch/account" || complain 'orders fails'
 
-# has TEXT ARGUMENT...: what the tool prints has this line, with blanks at its end left out
+# has TEXT ARGUMENT...: the output of the tool has this line; blanks at its end do not count
 has()
 {
 	line=$1
@@ -19,7 +19,7 @@ has()
 		{ complain "no line \"$line\" in: $*"; head -3 "$scratch/out"; }
 }
 
-# counts NR FILTER: so many events match
+# counts NR FILTER: the filter selects this many events
 counts()
 {
 	nr_checks=$((nr_checks + 1))
@@ -61,13 +61,13 @@ fails 2 'has the field data.at[2].y' print -f 'data.at[2].y > 3' "$log"
 
 has '    18  note  u8 level; u16 code; char text[]' info --types "$log"
 
-# Descriptions of the command line.
+# Descriptions on the command line.
 has 'a=67305985 b=[5 6] c="\x07\x08\t"' print --columns data -f plain '--type=plain=u32 a; u8 b[2]; char c[3]' "$log"
 counts_type=$("$tool" print --format csv --columns number '--type=plain=u32 a; u8 b[5]' -f 'data.a > 1' "$log" | wc -l)
 [ "$counts_type" -eq 2 ] || complain 'a filter does not know the fields of --type'
 fails 2 'column 9 of "u32 id; f65 load": the type is not known' print '--type=plain=u32 id; f65 load' "$log"
 fails 2 'needs EVENT=FIELDS' print --type=plain "$log"
-# A field that no event has is an error in each command that has a filter; it names what is like it.
+# A field that no event has is an error in each command that has a filter; the message names similar fields.
 lod='no call and no described event type has the field data.lod; like it are data.load, data.low'
 fails 2 "$lod" export --to csv -o - -f 'data.lod > 3' "$log"
 fails 2 "$lod" merge -o "$scratch/merged.trx" -f 'data.lod > 3' "$log" "$log"
@@ -77,7 +77,7 @@ fails 2 "$lod" report -f 'data.lod > 3' "$log"
 fails 2 "$lod" waits -f 'data.lod > 3' "$log"
 fails 2 'has the field data.qqqqqq' print -f 'data.qqqqqq > 3' "$log"
 
-# All commands that read events take the fields of the command line.
+# All commands that read events accept fields on the command line.
 of_plain='--type=plain=u32 a; u8 b[5]'
 for command in 'export --to csv -o -' report 'diff --format text' waits locks follow; do
 	nr_checks=$((nr_checks + 1))
@@ -89,7 +89,7 @@ for command in 'export --to csv -o -' report 'diff --format text' waits locks fo
 done
 has '    19  plain  u32 a; u8 b[5]' info --types "$of_plain" "$log"
 
-# A file of descriptions: continued lines, comments; and one beside the trace.
+# Descriptions in a file, with continued lines and comments; and in a file beside the trace.
 printf '# the plain one\n\nplain = u32 a;\n\tu8 b[5]\n' >"$scratch/types"
 has 'a=67305985 b=[5 6 7 8 9]' print --columns data -f plain -T "$scratch/types" "$log"
 mkdir "$scratch/beside"
@@ -136,7 +136,7 @@ for expected, shown in zip(account, lines, strict=True):
 END
 fi
 
-# A copy and a snapshot of the fields: a packed log still has them.
+# A copy and a snapshot with the fields: a packed log still has them.
 cp "$log" "$scratch/packed.trx"
 "$tool" pack "$scratch/packed.trx" >/dev/null 2>&1 || complain 'pack fails'
 has 'level=7 code=513 text="hello"' print --columns data -f note "$scratch/packed.trx"

@@ -271,7 +271,7 @@ static void read_packet(const Perfetto__TracePacket *packet)
 		read_event(packet->track_event, packet->timestamp);
 }
 
-/* What one byte more or less, or another order of fields, would not survive. */
+/* What one byte more or less, or another order of fields, would change. */
 static void check_bytes(const Perfetto__TracePacket *packet, const uint8_t *bytes, size_t size)
 {
 	uint8_t *packed = malloc(size + 1);
@@ -284,7 +284,7 @@ static void check_bytes(const Perfetto__TracePacket *packet, const uint8_t *byte
 	free(packed);
 }
 
-/* The size of the next packet in the file; false: there is none. */
+/* Read the size of the next packet in the file; return false if there is none. */
 static bool read_size(FILE *file, size_t *size)
 {
 	int byte = getc(file);

@@ -48,7 +48,7 @@ for filter in '*' 'event:*MUTEX*' 'event:nothing'; do
 	done
 done
 
-# Where the program called the trace system: a function, and a line of it that does so.
+# The places where the program called the trace system: a function, and a line of it with such a call.
 make_log=$(dirname "$tool")/../tests/tool/make_log
 "$make_log" "$scratch/own.trx" whole || complain 'make_log fails'
 nr_checks=$((nr_checks + 1))
@@ -67,7 +67,7 @@ else
 	grep -qv '^\(lt-\)\{0,1\}make_log+0x[0-9a-f]*$' "$scratch/where" && complain "where is $(sort -u "$scratch/where")"
 fi
 
-# Names from a hostile file: CSV keeps their bytes in a file, and makes them harmless on a terminal.
+# Names from a hostile file: in a file, CSV keeps their bytes; on a terminal, it makes them harmless.
 mklog=$(dirname "$tool")/../tests/tool/mklog
 hostile=$(printf 'a\033[3m\233\377\303\251')
 "$mklog" "$scratch/hostile.trx" 3 4 "$hostile" || complain 'mklog fails'
@@ -81,7 +81,7 @@ if has_program script 'output on a terminal'; then
 	LC_ALL=C grep -aq "$(printf '[\033\233\377]')" "$scratch/out" && complain 'a terminal gets control characters'
 fi
 
-# The calls of a program that was preloaded: their fields, in all formats and in filters.
+# The calls of a preloaded program: their fields, in all formats and in filters.
 if own_preload; then
 	# The program waits until the recorder has inspected it.  No output shows this, so if a pause was too short, try
 	# a longer one.
@@ -105,7 +105,8 @@ END
 	"$tool" print --format csv --columns event,data -f 'pthread_mutex_*' "$scratch/calls.trx" | tr -d '"\r' |
 		sed -e 's/mutex=[^ ]*/mutex=0xX/' -e 's/owner=plain [0-9]*/owner=N/' >"$scratch/fields"
 	cmp -s "$scratch/expected" "$scratch/fields" || complain "fields of calls: $(diff "$scratch/expected" "$scratch/fields")"
-	# A global has its name, where there is a reader of symbols; else it has that of the place which named it first.
+	# If symbols can be read, a global object has its own name; otherwise it has the name of the place that used it
+	# first.
 	name=plain+0x
 	if "$tool" print --columns where "$scratch/calls.trx" | grep -q '^main'; then
 		name=queue_lock
@@ -142,7 +143,7 @@ for event in json.load(open(sys.argv[1])):
 END
 	fi
 
-	# A call that waits: what it returns is known when it is over.
+	# A call that waits: its result is known when it has ended.
 	cat >"$scratch/waits.c" <<'END'
 #include <pthread.h>
 #include <unistd.h>
@@ -194,7 +195,7 @@ golden print-columns print --columns number,time,delta,clock,ns,cpu,pid,thread,c
 	-f 'number>=30 and number<36' "$samples/netx_udp.trx"
 golden print-nothing print -f 'event:nothing' --format json "$samples/threadx.trx"
 
-# JSON is JSON, and CSV has one number of fields in every row.
+# The JSON is valid, and CSV has the same number of fields in each row.
 if has_program python3 'print --format json is JSON, and csv is CSV'; then
 	for sample in "$samples"/*.trx; do
 		"$tool" print --format json "$sample" >"$scratch/json"
@@ -211,7 +212,7 @@ END
 	done
 fi
 
-# A name is never an order for the terminal, and is still the name in JSON.
+# A name never sends a control sequence to the terminal; the JSON has the exact name.
 printf 'object 1 0x1000 5 a\033[2J\177\302\2330\nevent 0x1000 20 1\n' | "$mktrx" >"$scratch/odd.trx" || complain 'mktrx fails'
 for format in text json jsonl; do
 	nr_checks=$((nr_checks + 1))
@@ -232,7 +233,8 @@ for command in print report; do
 	fails 2 'is an input file' "$command" --force -o "$scratch/own.trx" "$scratch/own.trx"
 done
 cmp -s "$samples/threadx.trx" "$scratch/own.trx" || complain 'a trace is written over'
-# A signal leaves nothing either, where a file needs no name: here that of a limit, which comes in the midst of writing.
+# A signal leaves no file either if the system has files without a name. Here the signal of a limit comes in the middle
+# of a write.
 if python3 -c 'import os, sys; os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)' "$scratch" 2>/dev/null; then
 	nr_checks=$((nr_checks + 1))
 	(ulimit -f 16 && exec "$tool" print --force -o "$scratch/file" "$samples/threadx.trx") 2>/dev/null &&
@@ -244,7 +246,7 @@ if [ -w /dev/full ]; then
 	grep -q 'No space' "$scratch/err" || complain "the message for a full device is: $(cat "$scratch/err")"
 fi
 
-# Ctrl-C is for the pager, which has the terminal until it ends.
+# Ctrl-C goes to the pager, which has the terminal until it ends.
 if has_program python3 'Ctrl-C in a pager'; then
 	nr_checks=$((nr_checks + 1))
 	PAGER='trap "" INT; echo begin; cat >/dev/null; sleep 0.5; echo end' \
@@ -270,10 +272,10 @@ END
 		complain "Ctrl-C in a pager: $(cat "$scratch/out")"
 fi
 
-# Whoever reads may have seen enough.
+# A reader may close the pipe early.
 "$tool" print "$samples/threadx.trx" 2>"$scratch/err" | head -1 >/dev/null
 [ ! -s "$scratch/err" ] || complain "print | head says: $(cat "$scratch/err")"
-# Names that are not ASCII: as they are where the user's character set has them, and in columns that fit.
+# Names that are not ASCII: unchanged if the character set of the user has them, and aligned in columns.
 "$(pwd)/tests/tool/mklog" "$scratch/utf8.trx" 2 8 "$(printf 'w\303\266rker\001\342\200\256')" || complain 'mklog fails'
 nr_checks=$((nr_checks + 1))
 "$tool" print --columns thread,event -f 'event:*step' "$scratch/utf8.trx" 2>/dev/null | sed 's/ [0-9]*  */|/' >"$scratch/out"
@@ -288,7 +290,7 @@ else
 	echo 'SKIP names in UTF-8: there is no locale C.UTF-8'
 fi
 
-# Times of a log are above what a double holds.
+# Times of a log need more digits than a double has.
 nr_checks=$((nr_checks + 2))
 "$tool" print --format jsonl --columns ns,event "$scratch/utf8.trx" 2>/dev/null |
 	sed 's/"ns":\([0-9]*\)/"ns":"\1"/' >"$scratch/expected"
@@ -298,7 +300,7 @@ nr_checks=$((nr_checks + 2))
 	complain 'export --ns=string is not ns as a string'
 fails 2 '--ns takes number or string' print --ns=word "$scratch/utf8.trx"
 fails 2 '--to csv has no --ns' export --to csv --ns=string "$scratch/utf8.trx"
-# The data of a START is a set of types: those that are not recorded.
+# The data of a START event is a set of types: those that are not recorded.
 nr_checks=$((nr_checks + 2))
 "$tool" print --columns event,data -f posix_trace_start "$scratch/utf8.trx" 2>/dev/null | grep -qx 'posix_trace_start  *filter=none' ||
 	complain 'a START without a filter does not say so'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Code of a program is not named by the symbols of another program that has the same addresses.  Symbols of Rust have the
-# names of the source.
+# The symbols of one program do not name code of another program at the same addresses. Symbols of Rust have the names
+# in the source.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
@@ -13,13 +13,13 @@ TXTRACE_PRELOAD=$object
 export TXTRACE_DIR TXTRACE_PRELOAD
 log=$scratch/programs.trx
 
-# sites THREAD: where the threads with this name called
+# sites THREAD: the places from which threads with this name called
 sites()
 {
 	"$tool" print --columns where --format csv -f "thread:'$1 *' pthread_mutex_*" "$log" | tr -d '\r' | sed 1d | sort -u
 }
 
-# record_named PROGRAM COMMAND...: until the recorder was fast enough to read the modules of the program
+# record_named PROGRAM COMMAND...: record until the recorder was fast enough to read the modules of the program
 record_named()
 {
 	name=$1

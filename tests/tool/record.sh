@@ -4,13 +4,13 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
 
-# says TEXT: the last command said it
+# says TEXT: the last command printed the text
 says()
 {
 	grep -qF -e "$1" "$scratch/err" || complain "$what does not say '$1': $(cat "$scratch/err")"
 }
 
-# ends CODE COMMAND...: it exits so; what it says is in $scratch/err
+# ends CODE COMMAND...: the command exits with this code; its messages are in $scratch/err
 ends()
 {
 	expected=$1
@@ -22,7 +22,7 @@ ends()
 	[ "$code" -eq "$expected" ] || complain "$what exits with $code, not $expected: $(cat "$scratch/err")"
 }
 
-# events FILE [GLOB]: how many events of the program's own it has
+# events FILE [GLOB]: how many user events the file has
 events()
 {
 	"$tool" print --format csv --columns event,data -f "${2:-tick or tock}" "$1" | tail -n +2 | wc -l
@@ -45,8 +45,8 @@ counts_right()
 	[ "$printed" = "$found" ] || complain "$what: says $printed events, and info $found"
 }
 
-# The recorder inspects a program now and then, and no output shows when.  A program waits for a gate, which opens
-# after so many seconds.  If the recorder has not inspected the program until then, try a longer pause.
+# The recorder inspects a program now and then, and no output shows when. The program waits for a gate, which opens
+# after some seconds. If the recorder has not inspected the program until then, try a longer pause.
 pauses='0.5 2 8 32'
 open_gate_in()
 {
@@ -95,7 +95,7 @@ has 5 "$log"
 "$tool" info "$log" | grep -q '^trace name *other$' || complain '--name is not the name of the trace'
 ends 137 "$tool" record --force -o "$log" "$subject" -n 6 -k 9
 has 6 "$log"
-# What is overwritten stays until there is something to record.
+# An existing file is overwritten only when there is something to record.
 ends 127 "$tool" record --force -o "$log" nonsense
 ends 126 "$tool" record --force -o "$log" "$top/README"
 ends 125 "$tool" record --force -o "$log" --size 1000000000G true
@@ -130,7 +130,7 @@ has 0 "$log" tock
 ends 0 "$tool" record --force -o "$log" -e nothing "$subject" -n 100
 has 0 "$log"
 says 'recorded no event that --event and --no-event select'
-# A glob is looked at when the type is there: what comes later is exact.
+# A glob applies from the moment at which a type exists: for later types it is exact.
 ends 0 "$tool" record --force -o "$log" -e '*ick' "$subject" -n 1000 -u 1000
 has 500 "$log" tick
 [ "$(events "$log" 'tock and i32>=500')" -eq 0 ] || complain 'a type that no glob matches is still recorded'
@@ -156,7 +156,7 @@ says 'it has only the oldest events'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
 counts_right
 has 20000 "$log"
-# TraceX opens the first volume only; the files of export have all events, as many as the log.
+# TraceX opens only the first volume; the exported files have all events, as many as the log.
 ends 0 "$tool" record --force -o "$log" --policy append --size 200M "$subject" -n 1100000
 says 'has 2 volumes, and TraceX opens only the first; txtrace export --to trx --split '
 ends 0 "$tool" export --to trx --split -o "$scratch/split.trx" "$log"
@@ -176,7 +176,7 @@ ends 0 "$tool" record --force -o "$log" --stream-policy until-full --size 64k "$
 counts_right
 says ' dropped'
 
-# A limit of the size of files: as much as fits is there.
+# A limit of the file size: the log has as much as fits.
 for limit in 3000 8000 40000; do
 	for policy in loop append until-full; do
 		# shellcheck disable=SC2016
@@ -187,7 +187,7 @@ for limit in 3000 8000 40000; do
 	done
 done
 
-# A device that is full is not a log that is full.
+# A full device is another case than a full log.
 mkdir "$scratch/small"
 if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
 	ends 125 unshare -m sh -c 'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -o "$1/log" --size 8M "$3" -n 60000' \
@@ -204,7 +204,7 @@ says '--inherit'
 ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
 says 'nor the programs that it started'
 ends 0 "$tool" record --force -o "$log" "$subject" -n 0 -w "$TXTRACE_DIR"
-# The library is there for a while before it looks for its directory, so that one look may come too early.
+# The library is loaded some time before it opens its directory, so one check may come too early.
 cat >"$scratch/slow.c" <<'END'
 #include <unistd.h>
 __attribute__((constructor)) static void begin(void)
@@ -231,7 +231,7 @@ if ${CC:-cc} -static "$scratch/static.c" -o "$scratch/static" 2>/dev/null; then
 	says 'linked statically'
 fi
 
-# A process that runs: until it ends, and until a signal ends the recording.
+# A running process: until it ends, and until a signal ends the recording.
 rm -f "$scratch/gate"
 "$subject" -w "$scratch/gate" -n 100 &
 pid=$!
@@ -244,7 +244,8 @@ has 100 "$log"
 for signal in INT TERM HUP; do
 	"$subject" -n 100000 -u 1000 &
 	pid=$!
-	# A background job of a shell without job control ignores SIGINT, one under nohup SIGHUP, and so would the tool.
+	# A background job of a shell without job control ignores SIGINT, and one under nohup ignores SIGHUP; the tool
+	# would ignore them, too.
 	env --default-signal=INT,HUP "$tool" record --force -o "$log" -p "$pid" 2>"$scratch/err" &
 	recorder=$!
 	await_events "$pid"
@@ -264,7 +265,7 @@ done
 fails 125 'there is no process' record -p "$pid" -o "$scratch/none"
 [ ! -e "$scratch/none" ] || complain 'a process that there is not leaves a log'
 
-# record forwards a signal that only the tool got to the command, and waits for it.
+# If only the tool gets a signal, record forwards it to the command, and waits for the command.
 "$tool" record --force -o "$log" "$subject" -n 100000 -u 1000 2>"$scratch/err" &
 recorder=$!
 await_events "$recorder"
@@ -335,7 +336,7 @@ fails 125 '--events does not know ' record --preload --events mutex,,cond true
 fails 125 '--children takes no, yes or match=REGEX' record --preload --children perhaps true
 fails 125 '--children=match=(' record --preload --children 'match=(' true
 fails 125 'cannot be loaded into a running process' record --preload -p 1
-# refused TEXT COMMAND...: in one line, ahead of its first instruction, and no log is left
+# refused TEXT COMMAND...: record refuses it in one line, before its first instruction, and leaves no log
 refused()
 {
 	text=$1
@@ -349,7 +350,7 @@ if own_preload; then
 	has 20 "$log" pthread_mutex_lock
 	has 20 "$log" pthread_mutex_unlock
 	"$tool" info --format json "$log" | grep -q '"complete": "yes"' || complain 'a preloaded program leaves no whole log'
-	# What it had loaded, and not what the recorder had.
+	# The log has the modules that the program had loaded, and not those of the recorder.
 	for pause in $pauses; do
 		open_gate_in "$pause"
 		ends 3 "$tool" record --preload --force -o "$log" -- "$plain" 20 "$scratch/gate"
@@ -370,36 +371,37 @@ if own_preload; then
 		! grep -q 'mutex=queue_lock' "$scratch/locks" || break
 	done
 	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child has no name: $(tail -1 "$scratch/locks")"
-	# strace waits for the threads of the program, which are no processes.
+	# strace waits for the threads of the program, which are no child processes.
 	threads=$(dirname "$tool")/../tests/preload/scenarios/convoy
 	if has_program strace 'threads that a debugger waits for' && [ -x "$threads" ]; then
 		ends 0 "$tool" record --preload --inherit --force -o "$log" -- strace -f -o "$scratch/strace" "$threads"
 		"$tool" report --processes "$log" >"$scratch/processes"
 		! grep 'exit 0 .*not traced' "$scratch/processes" || complain 'a thread is shown as a process'
 	fi
-	# The tool stands still while a child runs: the child itself stores what it has loaded, also without exit().
+	# The tool is stopped while a child runs: the child itself stores its list of modules, even if it does not call
+	# exit().
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; "$1" 20; kill -CONT $PPID' sh "$plain"
 	"$tool" print -f pthread_mutex_lock "$log" >"$scratch/locks"
 	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child that has ended has no name: $(tail -1 "$scratch/locks")"
 	grep 'ended before the tool' "$scratch/err" && complain 'the modules of a child were stored, and record says that they are missing'
-	# The command itself, which is a zombie when the tool looks.
+	# The command itself, which is a zombie when the tool reads its list of modules.
 	ends 3 "$tool" record --preload --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; (sleep 0.1; exec kill -CONT $PPID) & exec "$1" 20' sh "$plain"
 	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" || complain 'a command that has ended has no modules'
 	[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
 		complain 'the lock of a command that has ended has no name'
-	# A child that may not write a file of this length cannot store them.
+	# A child that may not write a file of this length cannot store its list of modules.
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; (ulimit -f 100; "$1" 20); kill -CONT $PPID' sh "$plain"
 	says 'ended before the tool could read the names'
 	ls "$TXTRACE_DIR" | grep '^maps' && complain 'a recording leaves files with mappings'
-	# A descriptor that was open before the trace has its number as a name, and no address.
+	# The name of a descriptor that was open before the trace is its number; it has no address.
 	ends 0 "$tool" record --preload --force -o "$scratch/ls.trx" -- ls /
 	"$tool" print "$scratch/ls.trx" | grep 'close.*fd=' >"$scratch/closes"
 	grep -q 'fclose.*fd=file fd 1 ' "$scratch/closes" || complain "descriptor 1 is $(tail -2 "$scratch/closes")"
 	grep -q 'fd=[^ ]*+0x' "$scratch/closes" && complain "a descriptor is an address: $(grep +0x "$scratch/closes")"
-	# What the program finds is what the user has given it, and the object ahead of it.
+	# The environment of the program is that of the user, with the object first in LD_PRELOAD.
 	ends 0 env LD_PRELOAD=libdl.so.2 TXTRACE_OUT=x TXTRACE_EVENTS=cond \
 		"$tool" record --preload --force -o "$log" --events +heap -- env
 	grep -q '^LD_PRELOAD=.*/libtxtrace-preload.so:libdl.so.2$' "$scratch/out" || complain "LD_PRELOAD: $(grep LD_ "$scratch/out")"
@@ -425,14 +427,14 @@ if own_preload; then
 	printf '#!%s\n' "$plain" >"$scratch/script"
 	chmod +x "$scratch/script"
 	ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/script"
-	# env(1) becomes the interpreter: what passes it is that, and no child of its.
+	# env(1) executes the interpreter in its own process, so the interpreter has the recorded environment.
 	printf '#!/usr/bin/env -S A=1 %s 5\n' "$plain" >"$scratch/script"
 	ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/script"
 	has 5 "$log" pthread_mutex_lock
 	printf '#!/usr/bin/env -S %s\n' "$(command -v printenv)" >"$scratch/script"
 	ends 1 "$tool" record --preload --force -o "$log" -- "$scratch/script" LD_PRELOAD TXTRACE_CHILDREN
 	grep -q '^match=^/.*/printenv\$$' "$scratch/out" || complain "what env becomes is not preloaded: $(cat "$scratch/out")"
-	# A process that was preloaded by others.
+	# A process into which something else has preloaded the object.
 	rm -f "$scratch/gate"
 	env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" \
 		"$plain" 20 "$scratch/gate" &
@@ -445,7 +447,7 @@ if own_preload; then
 	ends 0 "$tool" record --force -o "$log" -p "$pid"
 	has 20 "$log" pthread_mutex_lock
 	wait "$pid"
-	# A whole header of 52 bytes, and nothing else.
+	# A complete header of 52 bytes, and nothing else.
 	{
 		printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0'
 		head -c 28 /dev/zero
@@ -466,8 +468,8 @@ if own_preload; then
 	fi
 fi
 
-# As another user, which has no other processes.  The test removes its directory at the end.
-# A number that no other run of this has, since all would share the directory.
+# As another user, which has no other processes. The test removes its directory at the end. No other run uses this
+# number, because all of them would share the directory.
 other_id=$((100000 + $$))
 as_other="env -u TXTRACE_DIR setpriv --reuid=$other_id --clear-groups"
 if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
@@ -498,7 +500,8 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	ends 0 $as_other "$tool" record -o "$scratch/other_id/log" \
 		"$scratch/other_id/sleep" 0.2
 	says 'rights from its file'
-	# The registry belongs to root alone, so a child that has become another user is not traced, and the tool says so.
+	# The registry belongs to root alone. So a child that has become another user is not traced, and the tool says
+	# so.
 	if [ -r "${plain:-/nonexistent}" ]; then
 		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' 'su -s /bin/sh nobody -c'; do
 			$changer true 2>/dev/null || { echo "SKIP ${changer%% *}: it is missing"; continue; }

@@ -13,7 +13,7 @@ fails 2 'is not a posixtrace log' recover "$scratch/pipe"
 fails 2 'is not a posixtrace log' recover "$top/README"
 fails 2 'unknown option --nonsense' recover --nonsense
 
-# prints CODE LINE ARGUMENT...: what recover prints, without the directory of the file
+# prints CODE LINE ARGUMENT...: the output of recover, without the directory of the file
 prints()
 {
 	expected=$1
@@ -27,7 +27,7 @@ prints()
 		complain "recover $* says $(cat "$scratch/out" "$scratch/err"), not '$line'"
 }
 
-# die FILE: a program that traces itself into it is killed
+# die FILE: a program that traces itself into this file is killed
 die()
 {
 	"$subject" -l "$1" -n 200 -k 9 2>/dev/null
@@ -49,7 +49,7 @@ prints 0 'one: complete already' "$scratch/one"
 whole "$scratch/one"
 prints 0 'there is no log to complete'
 
-# All of the user. The second controller completes what the first one has left, when it creates its stream.
+# All logs of the user. The second controller completes the log that the first one has left, when it creates its stream.
 die "$scratch/two"
 prints 0 'two: completed'
 whole "$scratch/two"
@@ -58,12 +58,12 @@ rm "$scratch/three"
 prints 1 'three: it was removed, or shared memory does not contain its missing events any more'
 prints 0 'there is no log to complete'
 
-# Without what it is to be completed from.
+# Without the shared memory that recover needs.
 die "$scratch/four"
 rm -rf "$TXTRACE_DIR"
 prints 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' "$scratch/four"
 
-# Its writer lives. The exit code is that of the worst of several files.
+# The writer of the log lives. The exit code is that of the worst file.
 "$subject" -l "$scratch/five" -n 100000 -u 1000 &
 pid=$!
 await_stream "$pid"

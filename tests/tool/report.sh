@@ -17,7 +17,7 @@ fails 2 '--format takes' report --format xml "$scratch/empty"
 fails 2 'is not a time' report --from soon "$scratch/empty"
 fails 2 'a ) is missing' report -f '(event:a' "$scratch/empty"
 
-# What a program that knows nothing of the tool computes of the same bytes.
+# A program that uses no code of the tool computes the same results from the same bytes.
 same_as_computed()
 {
 	nr_checks=$((nr_checks + 1))
@@ -27,7 +27,7 @@ same_as_computed()
 		complain "$1: something else was computed: $(tail -1 "$scratch/out" | cut -c1-400)"
 }
 
-# The same for a log, from the list of its events.
+# The same for a log, computed from the list of its events.
 same_as_listed()
 {
 	nr_checks=$((nr_checks + 1))
@@ -78,7 +78,7 @@ golden report-range report --profile --services --from 10ms --until 20ms "$sampl
 golden report-filter report --profile --inversions -f 'thread:IP*' "$samples/netx_tcp.trx"
 golden report-empty report -f 'event:nothing' "$samples/threadx.trx"
 
-# JSON is JSON, CSV has five fields everywhere, and both have the same numbers.
+# The JSON is valid, each line of CSV has five fields, and both have the same numbers.
 if [ -n "$python" ]; then
 	for file in "$samples"/*.trx "$scratch/log"; do
 		# shellcheck disable=SC2086  # options
@@ -100,12 +100,12 @@ END
 	done
 fi
 
-# A file: not over one that exists.
+# Write into a file, but not over an existing one.
 "$tool" report -o "$scratch/file" "$samples/filex.trx" || complain 'report -o fails'
 fails 2 'exists' report -o "$scratch/file" "$samples/filex.trx"
 sed "s|$samples/||g" "$scratch/file" | cmp -s - "$golden_dir/report-filex" || complain 'report -o writes something else'
-# What doc/reports.md says of differences from TraceX: a trace of length 0, a thread without an object, a stack that
-# overflows twice, and a thread without a stack.
+# The differences from TraceX in doc/reports.md: a trace of length 0, a thread without an object, a stack that overflows
+# twice, and a thread without a stack.
 printf '%s\n' 'object 1 0x1001 5 worker' 'event 0x1001 4100 100' 'event 0x2222 4100 100' 'event 0x1001 4100 100' |
 	"$mktrx" >"$scratch/flat.trx"
 nr_checks=$((nr_checks + 2))
@@ -119,7 +119,7 @@ nr_checks=$((nr_checks + 2))
 "$tool" report --stacks "$scratch/stacks.trx" >"$scratch/out" 2>&1
 grep -q '^  deep  *1024  *1024  *0  *100.00  *1$' "$scratch/out" || complain "a stack that overflows twice: $(cat "$scratch/out")"
 ! grep -q '^  flat' "$scratch/out" || complain "a thread without a stack: $(cat "$scratch/out")"
-# Spans: those of events that are paired by thread, and by a number in the data.
+# Spans: between events that are paired by thread, or by a number in the data.
 for span in '' a a= a=b =b..c a=..c a=b.. 'a=b..:u32'; do
 	fails 2 '--span takes NAME=BEGIN..END' report --span="$span" "$scratch/empty"
 done
@@ -144,7 +144,7 @@ spans()
 begin=$("$tool" print --format csv --columns event "$scratch/spans.trx" | tr -d '\r' | sed -n 2p)
 end=$("$tool" print --format csv --columns event "$scratch/spans.trx" | tr -d '\r' | sed -n 4p)
 nr_checks=$((nr_checks + 4))
-# By thread: 200 and 600 us, and 100 us after one that began and did not end; beta ends one that had not begun.
+# By thread: 200 and 600 us, and 100 us after a span that began and did not end; beta ends a span that had not begun.
 found=$(spans --span "work=$begin..$end")
 [ "$found" = 'work 3 0.000900000 0.000300000 0.000200000 0.000600000 0.000600000 0.000600000 1 1' ] ||
 	complain "spans by thread: $found"

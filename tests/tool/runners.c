@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log for the tests of the tool: runners FILE [EVENTS [LOSE]].  Two threads and a child process write EVENTS
- * events each, of the types "turn", "left" and "right"; now and then a thread goes to another CPU, if there is one.  In
- * between the stream is stopped for a moment.  With LOSE the stream is so small that events are lost, but for those at
- * the beginning, which are flushed.
+ * Write a log for the tests of the tool: runners FILE [EVENTS [LOSE]].  Two threads and a child process write EVENTS
+ * events each, of the types "turn", "left" and "right".  From time to time, a thread goes to another CPU, if there is
+ * one.  In the middle, the stream is stopped for a moment.  With LOSE, the stream is so small that events are lost,
+ * except those at the beginning, which are flushed.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ static void hop(unsigned int i)
 
 	CPU_ZERO(&set);
 	CPU_SET(i % (unsigned int)sysconf(_SC_NPROCESSORS_ONLN), &set);
-	sched_setaffinity(0, sizeof(set), &set); /* where that is not allowed, threads stay */
+	sched_setaffinity(0, sizeof(set), &set); /* if the system does not allow that, threads stay */
 }
 
 static void *run(void *name)
@@ -60,7 +60,7 @@ static int run_child(void)
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status != 0;
 }
 
-/* Some events, which are in the log from then on. */
+/* Record some events and flush them, so that the log keeps them. */
 static int write_ahead(trace_id_t trace)
 {
 	struct timespec nap = {0, PAUSE_NS};

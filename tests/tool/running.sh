@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Logs that are read by another process while they are written, and txtrace follow FILE.
+# Logs that another process reads while they are written, and txtrace follow FILE.
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
 own_account
@@ -18,7 +18,7 @@ warns()
 	grep -qF -e "$text" "$scratch/err" || complain "txtrace $* does not say '$text': $(cat "$scratch/err")"
 }
 
-# LOOP logs that wrap under the reader, at full speed and with little loss; and the others.
+# LOOP logs that overwrite what the reader wants to read, at full speed and with little loss; and other logs.
 for options in '-p loop -s 100000' '-p loop -s 100000 -u 50' '-p loop -s 3000000' '-p append' '-p append -u 20' \
 	'-p until-full -s 1000000 -u 10'; do
 	# shellcheck disable=SC2086
@@ -31,7 +31,7 @@ for options in '-p loop -s 100000' '-p loop -s 100000 -u 50' '-p loop -s 3000000
 	counted -b "$log"
 done
 
-# Every command that reads a file.
+# Each command that reads a file.
 recording -l "$log" -u 100
 for command in print info report blocked locks check; do
 	warns 'is being written' "$command" "$log"

@@ -28,7 +28,7 @@ registry_end=$(($(word 20) - $(word 8)))
 head -c $((registry_end - 1)) "$log" >"$cut"
 fails 2 'not a trace' print "$cut"
 
-# Cut at any place behind it: what is whole is shown, and what is said is true.
+# The log is cut at any place after the image: the commands show all that is complete, and their messages are true.
 state=$(date +%s)
 echo "seed $state"
 for round in $(seq 40); do
@@ -47,7 +47,7 @@ for round in $(seq 40); do
 	said 'the rest is lost'
 done
 
-# Half of the frames: each command says it, info and recover too.
+# Half of the frames: each command reports this, also info and recover.
 frames=$((size * 85 / 100))
 head -c "$frames" "$log" >"$cut"
 what=print
@@ -76,7 +76,7 @@ fails 2 'exists' recover "$cut"
 "$tool" recover --force -o "$scratch/other.trx" "$cut" >/dev/null
 cmp -s "$scratch/other.trx" "$scratch/cut.whole.trx" || [ -s "$scratch/other.trx" ] || complain 'recover -o writes nothing'
 
-# at OFFSET BYTES FILE: write there
+# at OFFSET BYTES FILE: write these bytes at this offset
 at()
 {
 	printf '%b' "$2" | dd of="$3" bs=1 seek="$1" conv=notrunc 2>/dev/null
@@ -102,7 +102,7 @@ what='print of a damaged commit'
 said 'damaged: '
 "$tool" print --format csv "$log" | cmp -s - "$scratch/out" || complain 'a log whose commit is damaged is read as something else'
 
-# Damage in the middle of a log of several chapters: what is behind is shown, and the rest is counted.
+# Damage in the middle of a log of several chapters: the commands show the rest, and count the missing events.
 short_record=$record short_section=$section
 record=$scratch/long
 "$account" record -l "$scratch/long.trx" -p append -n 40000 -u 1 "$record" || complain "the program exits with $?"
@@ -111,7 +111,7 @@ frames=$(grep -abo PXF1 "$scratch/long.trx" | cut -d: -f1)
 nr_frames=$(echo "$frames" | wc -l)
 [ "$nr_frames" -ge 20 ] || complain "only $nr_frames frames"
 zeros='\000\000\000\000\000\000\000\000'
-# The parts of a header: its magic number, its position, its sizes; and the whole header, and a byte of the body.
+# The parts of a header: its magic number, its position, its sizes; the whole header; and a byte of the body.
 for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$zeros$zeros$zeros$zeros$zeros" "60 \\252\\125\\252"; do
 	nr_checks=$((nr_checks + 1))
 	at_frame=$(echo "$frames" | sed -n "$((nr_frames / 3))p")
@@ -141,7 +141,7 @@ at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
 	complain 'a log without commit ends at its first damaged frame'
 record=$short_record section=$short_section
 
-# A newer version: every command that reads logs says so, with both numbers, and changes nothing.
+# A newer version: each command that reads logs reports both version numbers, and changes nothing.
 cp "$log" "$cut"
 at $((section + 8)) '\377\000\000\000' "$cut"
 newer='written by a newer posixtrace (format 255); this one reads formats up to 3'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Scheduling records: what print says of them, and what a file for TraceX makes of them.
+# Scheduling records: what print shows of them, and which entries a file for TraceX gets.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mksched=$(pwd)/tests/tool/mksched
@@ -23,7 +23,8 @@ mksched=$(pwd)/tests/tool/mksched
 END
 golden sched-print print "$scratch/sched"
 
-# On one CPU: preempted by a thread of the program, blocked without a call, preempted by another program, a gap, a wait.
+# On one CPU: a thread of the program preempts, a thread blocks outside of a call, another program preempts, a gap, a
+# wait.
 "$mksched" "$scratch/core" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 running hog
@@ -68,7 +69,7 @@ nr_checks=$((nr_checks + 1))
 [ "$(wc -l <"$scratch/core.profile")" -eq 2 ] && cmp -s "$scratch/core.profile" "$scratch/core-cpu0.trx.profile" ||
 	complain "times of the log and of its CPU: $(cat "$scratch/core.profile" "$scratch/core-cpu0.trx.profile")"
 
-# Records that the kernel lost are no lost events, and each command says so.
+# Lost scheduling records do not count as lost events, and each command reports them.
 for command in info report blocked locks why print; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" $command "$scratch/core" >"$scratch/out" 2>"$scratch/err" || complain "$command fails: $(cat "$scratch/err")"

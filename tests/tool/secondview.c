@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the suites' own checker of trace buffers says of a file: "refused", or its warnings, in alphabetical order.  It
- * and `txtrace check` were written apart, and have to agree.
+ * Print the verdict of the suites' own checker on a file: "refused", or its warnings in alphabetical order.  This
+ * checker and `txtrace check` were written independently, and must agree.
  */
 #include <stdio.h>
 #include <stdlib.h>

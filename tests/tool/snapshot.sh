@@ -12,7 +12,7 @@ fails 2 'no stream' snapshot nothing
 fails 2 'no stream' snapshot 1
 fails 2 'unknown option --nonsense' snapshot --nonsense 1
 
-# take [OPTION...]: a snapshot of $pid, and the account before it
+# take [OPTION...]: take a snapshot of $pid, and copy the account before it
 take()
 {
 	nr_checks=$((nr_checks + 1))
@@ -21,7 +21,7 @@ take()
 	[ ! -s "$scratch/err" ] || complain "snapshot -q says: $(cat "$scratch/err")"
 }
 
-# Everything that was recorded before: from rings only, where the newest are left, or from rings and log.
+# All that was recorded before: from the rings alone, which have the newest events, or from the rings and the log.
 for options in '-o -u 50' '-o -u 50 -r 60000' '-o -S until-full -u 500 -r 1000000' '-l LOG -p append -u 50' \
 	'-l LOG -p append' '-l LOG -s 100000 -u 50' '-l LOG -p loop -S loop -u 50' '-l LOG -t 8 -u 200'; do
 	# shellcheck disable=SC2046
@@ -39,7 +39,7 @@ for options in '-o -u 50' '-o -u 50 -r 60000' '-o -S until-full -u 500 -r 100000
 	case $options in *LOG*-u*) counted -e "$scratch/log.trx" ;; esac
 done
 
-# Its own reader gets all, whether snapshots are taken or not: nothing is taken away from it.
+# Snapshots take no events away: the stream's own reader gets all of them.
 recording -o -R -u 50
 for round in 1 2 3; do
 	take
@@ -47,7 +47,7 @@ for round in 1 2 3; do
 done
 ended
 
-# Nothing is changed: the memory of a stopped program has the same bytes before and after.
+# A snapshot changes nothing: the memory of a stopped program has the same bytes before and after.
 for options in '-o -u 100' "-l $scratch/log.trx -u 100"; do
 	# shellcheck disable=SC2086
 	recording $options
@@ -62,7 +62,7 @@ for options in '-o -u 100' "-l $scratch/log.trx -u 100"; do
 	ended
 done
 
-# By its name, and by its target.
+# A stream by its name, and by its target.
 recording -o -u 100
 nr_checks=$((nr_checks + 1))
 "$tool" snapshot --force -o "$shot" account 2>"$scratch/err" || complain 'a stream is not found by its name'
@@ -72,7 +72,8 @@ fails 2 'No such file' snapshot -o "$scratch/no/where" account
 [ ! -w /dev/full ] || fails 2 'not a regular file' snapshot --force -o /dev/full account
 ended
 
-# Programs that are killed at random moments, and snapshots meanwhile: whole, or none.
+# Programs that are killed at random moments, and snapshots at the same time: each snapshot is complete, or there is
+# none.
 for round in $(seq 5); do
 	recording -l "$scratch/log.trx" -s 100000 -u 20
 	(

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace sql.  The queries of txtrace-sql(1) give the same numbers as the commands that tell them; statements that write
-# are refused; a range of times, a type and a thread find the same events as a scan.
+# txtrace sql. The queries of txtrace-sql(1) return the same numbers as the commands; the tool refuses statements that
+# write; a query with a range of times, a type or a thread returns the same events as a full scan.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/tool/wait_samples.sh"
 
@@ -47,7 +47,7 @@ $(diff expected found | head -10)
 $(cat err)"
 }
 
-# member NAME COMMAND...: the values of a member of the JSON of a command, a line each
+# member NAME COMMAND...: the values of a member in the JSON of a command, one on each line
 member()
 {
 	name=$1
@@ -61,7 +61,7 @@ to_ns()
 	awk '{ printf "%.0f\n", $1 * 1e9 }'
 }
 
-# 1: the longest waits are those of waits.
+# 1: the longest waits are those of txtrace waits.
 for file in convoy flags "$samples/threadx.trx"; do
 	member number waits --sort duration --top 10 "$file" >expected
 	ask "$file" "$(example 1)" | cut -d , -f 1 >found
@@ -71,7 +71,7 @@ for file in convoy flags "$samples/threadx.trx"; do
 	same "the durations of the longest waits of $file"
 done
 
-# 2: who woke whom.
+# 2: which thread woke which.
 "$tool" waits --format csv convoy | tr -d '\r' | awk -F , 'NR > 1 && $10 != "" { times[$10 "," $4]++ }
 	END { for (pair in times) print pair "," times[pair] }' | sort >expected
 ask convoy "$(example 2)" | cut -d , -f 1-3 | sort >found
@@ -114,7 +114,7 @@ awk -F , '$4 == "even_step" { print $1 "," ++n } $4 == "odd_step" { print $1 ","
 ask plain.trx "$(mine 7)" | cut -d , -f 1,3 >found
 same 'the length of a queue'
 nr_checks=$((nr_checks + 1))
-# The number of an odd event is not that of an even one, so join each to the one before it.
+# The number of an odd event is not that of an even one, so join each odd event to the event before it.
 ask plain.trx other.trx "$(mine 8 | sed "s/u32(bytes) AS id, ns FROM events\$/u32(bytes) \/ 2 AS id, ns FROM events/")" >found
 [ "$(wc -l <found)" -eq 10 ] || complain "two files are not joined: $(cat err)"
 ask plain.trx other.trx 'SELECT file, events FROM files' >found
@@ -174,7 +174,7 @@ END
 	same 'the number of the first error'
 fi
 
-# Bounds find what a scan finds.  "+" keeps SQLite from passing the bound on.
+# A query with bounds returns what a full scan returns. "+" keeps SQLite from passing the bound on.
 first=$(ask plain.trx 'SELECT first_ns FROM files')
 for where in 'time >= 0.001' 'time > 0.0005 AND time < 0.002' 'time = 0' "ns <= $first" "ns < $first" \
 	"ns > $((first + 1000000))" 'ns > 1e30' 'ns < -1e30' "ns BETWEEN $((first + 200000)) AND $((first + 900000))" \
@@ -190,7 +190,7 @@ ask plain.trx 'SELECT number, ns, time, event FROM events' | cut -d , -f 1,2,4 >
 cut -d , -f 1,2,4 events >expected
 same 'all events'
 
-# Objects, types and modules are those of info.
+# Objects, types and modules are those of txtrace info.
 "$tool" info --types plain.trx | awk '/^ *type  name/ { is_list = 1; next } is_list { print $1 "," $2 }' >expected
 ask plain.trx 'SELECT type, event FROM types' >found
 same 'the types'
@@ -201,7 +201,7 @@ same 'the modules'
 ask "$samples/threadx.trx" "SELECT printf('%08x', handle), substr(kind || ' ', 1, instr(kind || ' ', ' ') - 1) FROM objects" | sort >found
 same 'the objects'
 
-# Nothing can be written.
+# No statement can write.
 ls >before
 for statement in 'CREATE TABLE x(a)' 'CREATE TEMP TABLE x AS SELECT 1' 'CREATE VIEW x AS SELECT 1' "ATTACH 'x' AS y" \
 	"VACUUM INTO 'x'" 'PRAGMA writable_schema = 1' 'PRAGMA journal_mode' 'INSERT INTO events(ns) VALUES (1)' \
@@ -259,7 +259,7 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 fi
 fails 2 'cannot write to standard output' export --to sqlite -o - core
 
-# A log that grows: all tables show the same events.
+# A growing log: all tables show the same events.
 own_account
 recording -l growing.trx -u 200 -p append
 nr_checks=$((nr_checks + 1))
@@ -267,7 +267,7 @@ ask growing.trx 'SELECT (SELECT count(*) FROM events) = (SELECT count(*) FROM ev
 ended
 [ "$(cat found)" = 1,1 ] || complain "a log that grows: $(cat found err)"
 
-# Hostile files end a query, and not the tool.
+# A hostile file ends a query, but not the tool.
 for seed in $(seq 40); do
 	nr_checks=$((nr_checks + 1))
 	{ cat "$top/tests/data/threadx.txt"; echo "scramble $seed"; } | "$mktrx" >hostile

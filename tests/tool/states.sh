@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the tool makes of scheduling records.  The times of each thread are known by the description of the log.
+# The results that the tool computes from scheduling records. The description of the log determines the times of each
+# thread.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mksched=$(pwd)/tests/tool/mksched perfetto_check=$(pwd)/tests/tool/perfetto_check
@@ -57,7 +58,7 @@ golden states-report report --profile --latency --cpus --processes mixed
 golden states-list states mixed
 golden states-list.csv states --from 350us --until 480us --format csv mixed
 
-# The exporters have the same times.  The filter has no effect on them.
+# The exporters show the same times. The filter has no effect on them.
 shown()
 {
 	nr_checks=$((nr_checks + 1))
@@ -119,8 +120,9 @@ if "$tool" export --to ctf -o mixed.ctf mixed 2>err; then
 	}
 fi
 
-# The first record takes the CPU away, so the thread ran since the records began; the other has run on CPU 1 all the time.
-# A gap of CPU 0 makes unknown what a thread does that has no CPU, or CPU 0; a tid that is used again is another thread.
+# The first record takes the CPU away, so the thread ran since the records began. The other thread has run on CPU 1 all
+# the time. During a gap of CPU 0, it is unknown what a thread does that has CPU 0 or no CPU. If a tid is used again, it
+# belongs to another thread.
 "$mksched" "$scratch/gaps" <<'END' || complain 'no log could be written'
 0 start
 50 out 1 0 ready
@@ -153,8 +155,8 @@ spent gaps thread-2 240 0 0 0 760
 END
 spent loop thread-1 150 0 0 50 100
 
-# A holder is preempted while another thread waits; the waiter is woken, and gets the CPU later.  Then the holder waits in a
-# call that is not traced.
+# A holder is preempted while another thread waits. The waiting thread is woken, and gets the CPU later. Then the holder
+# waits in a call that is not traced.
 "$mksched" "$scratch/lock" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 running holder
@@ -204,7 +206,7 @@ nr_checks=$((nr_checks + 1))
 "$tool" blocked --wide --format csv "$scratch/dies" >"$scratch/out"
 grep -q ',blocked_s,0.000065000' "$scratch/out" || complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
 
-# A holder ends some time before the waiter runs again: what it did before is known, and then it had ended.
+# A holder ends some time before the waiting thread runs again: the log shows what the holder did before that.
 # ends_early TIME WORDS
 ends_early()
 {
@@ -231,8 +233,8 @@ END
 ends_early 92 'had no CPU'
 ends_early 40 'had ended'
 
-# Times that the kernel counted: between the first and the last count, and for a thread that began later, all of its time
-# on a CPU.  All of it is marked as an estimate, in each format.
+# Times that the kernel counted: between the first and the last count; for a thread that began later, all of its time on
+# a CPU. Each format marks all of them as estimates.
 "$mksched" "$scratch/counted" <<'END' || complain 'no log could be written'
 0 event 1 0
 0 counted 1 5000 700
@@ -249,7 +251,7 @@ golden counted-print print --columns event,data counted
 nr_checks=$((nr_checks + 1))
 "$tool" states counted 2>&1 | grep -q 'no scheduling records' || complain 'states takes counts for records'
 
-# Without records the profile is an estimate, and says so.
+# Without records the profile is an estimate, and is marked as one.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))
 nr=$("$tool" report --profile --cpus --processes "$scratch/none" | grep -c '~Time/s')

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The calls of real programs in a log, and how long they waited, are those that strace saw in the same run.  The C library
-# also makes system calls of its own, such as those of locales, so each program is asked only for calls that it makes
-# itself.
+# The log has the calls of real programs, and how long they waited, as strace saw them in the same run. The C library
+# also makes its own system calls, such as those for locales. So the script compares only calls that the program itself
+# makes.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 own_preload || { echo 'SKIP: the object cannot be preloaded here'; exit 77; }

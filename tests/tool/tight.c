@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Make many calls that do not wait, and print how many of each: "calls NAME NUMBER", and "taken LOCK NUMBER" for each
- * lock.  tight exit|_exit|exec|fork|kill
+ * Make many calls that do not wait, and print how many there were: "calls NAME NUMBER" for each function, and "taken
+ * LOCK NUMBER" for each lock. tight exit|_exit|exec|fork|kill
  */
 #include <errno.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void unlock(pthread_mutex_t *mutex)
 	pthread_mutex_unlock(mutex);
 }
 
-/* The address of a lock stands for 100 locks, one after the other. */
+/* The address of a lock belongs to 100 locks, one after the other. */
 static void use_heap(void)
 {
 	pthread_mutex_t mutex;
@@ -80,7 +80,7 @@ static void use_heap(void)
 static void *work(void *unused)
 {
 	for (int i = 0; i < ROUNDS; i++) {
-		atomic_long nested = 0; /* not one more hold */
+		atomic_long nested = 0; /* no further hold */
 
 		lock(&shared_lock, &taken_shared);
 		unlock(&shared_lock);
@@ -115,7 +115,7 @@ static void *wait_for_lock(void *unused)
 	return unused;
 }
 
-/* The other thread certainly waits when the C library has noted a waiter in the lock. */
+/* If the C library has noted a waiter in the lock, the other thread certainly waits. */
 static void make_wait(void)
 {
 	pthread_t waiter;

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Logs and trace buffers with times that no clock has: each command ends, and no sum of durations is below zero.
-# A build with --enable-ubsan also ends a command at the first sum of times that overflows.
+# Logs and trace buffers with times that no clock has: each command ends, and no sum of durations is negative. In a
+# build with --enable-ubsan, a sum that overflows ends the command.
 . "${srcdir:-.}/tests/tool/lib.sh"
 UBSAN_OPTIONS=halt_on_error=1:exitcode=99
 export UBSAN_OPTIONS
 
 has_program python3 'hostile times' || exit 77
 
-# Logs of 0.1.0 have no check sums: each time can be replaced in its place.
+# Logs of 0.1.0 have no check sums, so the script can replace each time in the file.
 cat >"$scratch/replace.py" <<'EOP'
 import random, sys
 name, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
@@ -43,7 +43,7 @@ damage()
 		python3 "$scratch/replace.py" "$trace" "$2" "$3" || complain "few times of $1 were replaced"
 }
 
-# ends COMMAND...: with an exit status of its own, within a minute
+# ends COMMAND...: the command exits by itself, within a minute
 ends()
 {
 	nr_checks=$((nr_checks + 1))
@@ -52,7 +52,7 @@ ends()
 	[ "$code" -le 2 ] || complain "txtrace $* on $trace exits with $code: $(tail -3 "$scratch/err")"
 }
 
-# No duration of a report is below zero.  A column of `print` may be: the time before the first event.
+# No duration of a report is negative. A column of `print` may be: the time before the first event.
 not_negative()
 {
 	grep -E '(^| |,|:)-[0-9]' "$scratch/out" >"$scratch/negative" &&
@@ -113,7 +113,7 @@ calls ends
 round rising
 EOL
 
-# Buffers of ThreadX: each step is as long as the mask allows, and a tick as long as the option allows.
+# Buffers of ThreadX: each step is as long as the mask allows, and a tick is as long as the option allows.
 make_samples
 for name in threadx filex; do
 	trace=$samples/$name.trx

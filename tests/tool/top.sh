@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace top: of a file, of a process, on a terminal, and where the kernel refuses scheduling records.
+# txtrace top: for a file, for a process, on a terminal, and if the kernel refuses scheduling records.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mksched=$(pwd)/tests/tool/mksched refuse=$(pwd)/tests/oracle/refuse
@@ -34,7 +34,7 @@ golden top-file top --once lock
 golden top-sorted top --sort name lock
 golden top.json top --once --format json lock
 
-# A process: its own threads, and nothing is left behind.
+# A process: top shows its threads, and leaves no files.
 if has_program python3 'top of a process and on a terminal'; then
 	export TMPDIR=$scratch/tmp
 	mkdir "$TMPDIR"
@@ -43,7 +43,7 @@ if has_program python3 'top of a process and on a terminal'; then
 	"$tool" top --once --interval 0.2 --format csv -p $process >said 2>err || complain "top fails: $(cat err)"
 	nr_checks=$((nr_checks + 1))
 	grep -q "^Threads,.*,$process,running," said || complain "top -p does not show the thread of the process: $(cat said)"
-	# The kernel refuses: the shares are marked as estimates, in each format.
+	# The kernel refuses the records: each format marks the shares as estimates.
 	if [ -x "$refuse" ]; then
 		"$refuse" 1 "$tool" top --once --interval 0.2 -p $process >said 2>err || complain "refused top fails: $(cat err)"
 		nr_checks=$((nr_checks + 1))

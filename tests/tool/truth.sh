@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The commands and exports agree on all kinds of logs, and what is exported and read again is the same.  truth.py compares.
+# The commands and exports agree on all kinds of logs, and an exported file that is read again has the same content.
+# truth.py compares.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 build=$(pwd)
@@ -21,7 +22,7 @@ corpus=$scratch/corpus
 mkdir "$corpus"
 cd "$scratch" || exit 99
 
-# quietly COMMAND...: it succeeds
+# quietly COMMAND...: the command must succeed
 quietly()
 {
 	"$@" >"$scratch/out" 2>"$scratch/err" || complain "$* fails: $(cat "$scratch/err")"
@@ -35,13 +36,13 @@ record()
 	quietly "$tool" record --preload --quiet -o "$corpus/$name.trx" "$@"
 }
 
-# Foreign buffers, also with another tick and with what was merged.
+# Buffers of other recorders, also with another tick, and merged ones.
 make_samples
 cp "$samples"/*.trx "$corpus"
 quietly "$tool" export --to trx --tick 250 -o "$corpus/fast.trx" "$samples/threadx.trx"
 quietly "$tool" merge -o "$corpus/boards.trx" "$samples/filex.trx" "$samples/netx_udp.trx"
 
-# Logs of a program that uses the library: whole, with gaps, and wrapped.
+# Logs of a program that uses the library: complete, with gaps, and wrapped.
 for kind in whole lossy; do
 	quietly "$build/tests/tool/make_log" "$kind.trx" $kind
 done
@@ -51,7 +52,7 @@ mv lossy.trx "$corpus"
 quietly "$build/tests/tool/mklog" "$corpus/plain.trx" 100 24 worker
 quietly "$build/tests/tool/mklog" "$corpus/wrapped.trx" 20000 16 'work_(er)' 100000
 
-# Programs that know of no trace: calls that fail and that wait, deadlocks, locks inside waits, processes.
+# Programs that know nothing of tracing: calls that fail and that wait, deadlocks, locks inside waits, processes.
 record mixture "$build/tests/tool/mixture" "$corpus/mixture.account"
 record again "$build/tests/tool/mixture" "$corpus/again.account"
 record counted --aggregate "$build/tests/tool/tight" exit
@@ -63,7 +64,7 @@ for scenario in deadlock handover c11 lost_wakeup convoy foretold; do
 	[ -s "$corpus/$scenario.trx" ] || complain "$scenario: $(cat err)"
 done
 
-# What was exported or merged once.
+# Files that were exported or merged before.
 quietly "$tool" export --to trx -o "$corpus/exported.trx" "$corpus/mixture.trx"
 quietly "$tool" merge -o "$corpus/merged.trx" "$corpus/mixture.trx" "$corpus/plain.trx"
 gunzip -c "$top/tests/data/version2/calls.trx.gz" >"$corpus/version2.trx"

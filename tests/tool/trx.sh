@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace export --to trx and trxc: what comes out passes check without a warning, and reads as what went in.
+# txtrace export --to trx and trxc: check accepts the result without a warning, and it has the same events as the input.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 mklog=$(pwd)/tests/tool/mklog
@@ -26,12 +26,12 @@ passes()
 {
 	nr_checks=$((nr_checks + 1))
 	"$tool" check --strict "$1" >"$scratch/checked" || complain "$1 does not pass check: $(cat "$scratch/checked")"
-	# Nor has the other checker of this project anything against it.
+	# The other checker of this project accepts it, too.
 	"$(pwd)/tests/tool/secondview" "$1" >"$scratch/checked" 2>&1
 	[ ! -s "$scratch/checked" ] || complain "$1 does not pass the other checker: $(cat "$scratch/checked")"
 }
 
-# rows COLUMNS FILE ARGUMENT...: lines without the head and without the CR of RFC 4180.
+# rows COLUMNS FILE ARGUMENT...: the rows without the header line, and without the CR of RFC 4180
 rows()
 {
 	columns=$1
@@ -40,7 +40,7 @@ rows()
 	"$tool" print --format csv --columns "$columns" "$@" "$file" | tr -d '\r' | sed 1d
 }
 
-# All that an event has, but for the name of its thread, which may have got its handle.
+# All columns of an event, except the name of its thread, to which export may have added the handle.
 events_of()
 {
 	rows ns,cpu,context,priority,event,type,size,hex "$1"
@@ -55,7 +55,7 @@ same_events()
 		complain "$2 has other events than $1: $(diff "$scratch/events1" "$scratch/events2" | head -4)"
 }
 
-# An awkward trace: handles that clash, contexts without a thread, names of all kinds, a core in the id, a clock that
+# A difficult trace: handles that collide, contexts without a thread, names of all kinds, a core in the id, a clock that
 # falls.
 cat >"$scratch/awkward" <<END
 big
@@ -85,7 +85,7 @@ passes "$scratch/awkward-out.trx"
 "$tool" info --objects "$scratch/awkward-out.trx" | sed '1,/^$/d' >>"$scratch/out"
 golden_file trx-awkward "$scratch/out"
 
-# Few events: TraceX would not see where time goes.
+# Few events: TraceX could not decide the direction of time.
 for stamps in '' '7' '7 9' '7 7' '7 9 9' '7 7 7 7' '7 4294967295'; do
 	{ echo 'object 1 0x1001 5 alpha'; for stamp in $stamps; do echo "event 0x1001 4100 $stamp"; done
 		echo 'event 0 0 0'; } | "$mktrx" >"$scratch/few.trx"
@@ -94,14 +94,14 @@ for stamps in '' '7' '7 9' '7 7' '7 9 9' '7 7 7 7' '7 4294967295'; do
 	nr_checks=$((nr_checks + 1))
 	rows delta,event,context "$scratch/few-out.trx" -f 'not event:TX_TRACE_RUNNING' | sed 1d >"$scratch/events1"
 	rows delta,event,context "$scratch/few.trx" | sed 1d >"$scratch/events2"
-	# A step that TraceX takes for a wrap is one of this size.
+	# A step of this size is one that TraceX regards as a wrap.
 	case $stamps in '7' | '7 7' | '7 7 7 7') cmp -s "$scratch/events1" "$scratch/events2" || complain "few events: $stamps" ;; esac
 done
 printf '%s\n' 'event 0xFFFFFFFF 3 10' 'event 0xFFFFFFFF 4 20' 'object 0 0 0' | "$mktrx" >"$scratch/few.trx"
 export_trx "$scratch/few.trx" "$scratch/few-out.trx" --force
 passes "$scratch/few-out.trx"
 
-# Text comes out binary, and is what the binary file is.
+# The result of a text is binary, and equals that of the binary file.
 od -An -v -tx1 "$scratch/awkward.trx" | tr -d ' ' >"$scratch/awkward.hex"
 export_trx "$scratch/awkward.hex" "$scratch/hex-out.trx"
 cmp -s "$scratch/hex-out.trx" "$scratch/awkward-out.trx" || complain 'text comes out as something else'
@@ -109,7 +109,7 @@ cmp -s "$scratch/hex-out.trx" "$scratch/awkward-out.trx" || complain 'text comes
 cmp -s "$scratch/stdout.trx" "$scratch/awkward-out.trx" || complain 'on standard output it is something else'
 nr_checks=$((nr_checks + 2))
 
-# A pause that stamps could not span makes the tick longer.
+# If a pause is too long for the stamps, the tick becomes longer.
 printf '%s\n' 'object 1 0x1001 5 alpha' 'event 0x1001 4100 0' 'event 0x1001 4100 10' 'event 0x1001 4100 20' \
 	'event 0x1001 4100 0x30000000' 'event 0x1001 4100 0x30000010' | "$mktrx" >"$scratch/pause.trx"
 export_trx "$scratch/pause.trx" "$scratch/pause-out.trx"
@@ -119,7 +119,7 @@ rows ns "$scratch/pause-out.trx" --tick 10000 >"$scratch/out"
 [ "$(sed -n 4p "$scratch/out")" = 805306370000 ] || complain "a long pause ends at $(sed -n 4p "$scratch/out") ns"
 nr_checks=$((nr_checks + 1))
 
-# A part: by time, by core, by number of events.
+# A part of the trace: by time, by core, by number of events.
 export_trx "$scratch/awkward.trx" "$scratch/part.trx" --from 200us --until 600us
 [ "$(rows ns "$scratch/part.trx" | wc -l)" -eq 4 ] || complain 'a part has other events than 4'
 passes "$scratch/part.trx"
@@ -155,12 +155,12 @@ fails 2 'use -o FILE' export --to trx --split -o - "$scratch/awkward.trx"
 fails 2 '--to csv has no --split' export --to csv --split -o - "$scratch/awkward.trx"
 fails 2 '--to trx has no --columns' export --to trx --columns ns -o - "$scratch/awkward.trx"
 
-# A log: times to the nanosecond, also of the day; names; data of any size.
+# A log: times to the nanosecond, also as a date; names; data of any size.
 "$mklog" "$scratch/log" 500 40 'worker_(ü)' || complain 'no log could be written'
 export_trx "$scratch/log" "$scratch/log-out.trx"
 passes "$scratch/log-out.trx"
 grep -q 'for TraceX, 1000 ticks' "$scratch/err" || complain "a log: $(cat "$scratch/err")"
-# What must come out of it: of each event a row for every 16 bytes, system events without those behind the first 16.
+# The expected result: a row for each 16 bytes of each event; of system events, only the first 16 bytes.
 rows cpu,type,event,hex "$scratch/log" | awk -F, -v OFS=, '{
 	gsub("_", "-", $3)
 	n = $2 < 16 || $4 == "" ? 1 : length($4)
@@ -173,7 +173,7 @@ rows cpu,type,event,hex "$scratch/log" | awk -F, -v OFS=, '{
 		else
 			print $1, 65536 + 4096, "TX_TRACE_USER_EVENT_4096", hex
 	} }' >"$scratch/rows1"
-# Entries that show which thread runs are not of the log.
+# Entries that show which thread runs are not in the log.
 without_running()
 {
 	grep -v ',TX_TRACE_RUNNING,0*$'
@@ -192,8 +192,8 @@ dated=$(stat -c %.9Y "$scratch/log-out.trx" | tr -d .)
 [ "$last" = "$dated" ] || complain "the last event is of $last ns, the file of $dated"
 nr_checks=$((nr_checks + 4))
 
-# An event that is older than what stands before it gets its place: three times of the log are put back.  This is a log of
-# version 2, in which each event has 48 bytes.
+# An event that is older than the events before it is put in its place: the script sets back three times of the log.
+# This is a log of version 2, in which each event has 48 bytes.
 gzip -dc "$top/tests/data/version2/steps.trx.gz" >"$scratch/late" || complain 'there is no log of version 2'
 slots=$(((48 + 1020 * 76 + 32 * 1048575 + 4095) / 4096 * 4096 + 4096 + 4096 + 4096 * 64 + 65536 + 384 * 96 + (1020 * 112 + 4095) / 4096 * 4096))
 for pair in '60 50' '61 50' '90 40'; do
@@ -209,7 +209,7 @@ sort -t, -k1,1n -s "$scratch/rows1" >"$scratch/sorted"
 rows hex "$scratch/late-out.trx" -f 'event:*-step' | cut -c1-16 >"$scratch/rows2"
 cut -d, -f2 "$scratch/sorted" | cmp -s - "$scratch/rows2" || complain 'an event that came late is not in its place'
 
-# The names of its types, whole, and that no blank or missing field breaks TraceX.
+# The full names of its types. No blank or missing field may break TraceX.
 "$tool" export --to trxc -o "$scratch/names.trxc" "$scratch/log" || complain 'export --to trxc'
 grep -q '^4113, even_step, ES, ' "$scratch/names.trxc" && grep -q '^4114, odd_step, OS, ' "$scratch/names.trxc" ||
 	complain "trxc: $(cat "$scratch/names.trxc")"
@@ -226,7 +226,7 @@ for sample in threadx filex netx_tcp netx_udp; do
 	for file in "$samples/$sample.trx" "$scratch/$sample.trx"; do
 		"$tool" info --objects "$file" | sed -n '/^handle/,$p' | sed 's/ (deleted)$/ deleted/' | sort
 	done >"$scratch/objects"
-	# A name that was there twice has got its handle.
+	# If a name occurred twice, export has added the handle.
 	sed 's/^\(0*\([0-9a-f]*\) .*\) \2\( deleted\)*$/\1\3/' "$scratch/objects" | sort | uniq -c | awk '$1 != 2' >"$scratch/odd"
 	[ ! -s "$scratch/odd" ] || complain "$sample: other objects: $(cat "$scratch/odd")"
 done

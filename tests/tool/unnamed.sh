@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# However many threads, children and files a program has: every event of its log has its thread, and every call its object.
-# The program keeps its own account.  Logs of version 2 had no room for so many: every command says how many events have no
-# thread, or no object.
+# A program may have any number of threads, children and files: each event in its log has its thread, and each call has
+# its object. The program keeps its own account. Logs of version 2 had no room for so many: each command reports how
+# many events have no thread, or no object.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 own_streams
@@ -63,7 +63,7 @@ field()
 	"$tool" info "$2" | sed -n "s/^$1 *//p" | grep . || echo 0
 }
 
-# says TEXT ARGUMENT...: the command says it on stderr
+# says TEXT ARGUMENT...: the command prints the text on stderr
 says()
 {
 	text=$1
@@ -93,7 +93,7 @@ record()
 		complain "record of $1 fails: $(cat "$scratch/said")"
 }
 
-# expect_all FILE: nothing is without a name
+# expect_all FILE: each thread and object has a name
 expect_all()
 {
 	nr_checks=$((nr_checks + 3))
@@ -112,10 +112,10 @@ expect 'threads that locked' "$(count context pthread_mutex_lock "$file")" 1200
 expect 'threads whose name has their tid' 1200 "$("$tool" print --format csv --columns thread,data -f txtrace_thread_start \
 	"$file" </dev/null | sed -n 's/^.* \([0-9]*\),.*tid=\([0-9]*\) .*/\1 \2/p' | awk '$1 == $2' | wc -l)"
 
-# The first thread has events after many others have come, and is known all the same.
+# The first thread records events after many other threads, and still has its name.
 expect 'threads without a name' 0 "$("$tool" info --objects "$file" | grep -c 'unknown thread')"
 
-# The image has room for 4,096 threads.  The log has all, and says how many times TraceX shows no name.
+# The image has room for 4,096 threads. The log has all of them, and check says how often TraceX shows no name.
 record threads 5000
 expect_all "$file"
 expect 'threads that began' "$(count context txtrace_thread_start "$file")" 5000
@@ -129,7 +129,7 @@ file=$scratch/children.trx
 expect_all "$file"
 expect 'children that ended' "$(count context _exit "$file")" 700
 
-# Without --inherit only the parent is traced, and record says so.
+# Without --inherit, only the parent is traced, and record says so.
 "$tool" record --preload --force -o "$scratch/alone.trx" -- "$scratch/many" children 3 2>"$scratch/said"
 expect 'lines about children that were not traced' 1 "$(grep -c 'start one are 3; --inherit' "$scratch/said")"
 "$tool" record --preload --force -o "$scratch/alone.trx" -- "$scratch/many" files 3 2>"$scratch/said"
@@ -141,7 +141,7 @@ file=$scratch/files.trx
 expect_all "$file"
 expect 'files' "$("$tool" info --objects "$file" | grep -c ' /dev/null')" 2000
 
-# The log is as long as what it has: 40 bytes for each event, 76 for each object of the image, and 64 KiB.
+# The size of the log matches its content: 40 bytes for each event, 76 for each object of the image, and 64 KiB.
 expect_short()
 {
 	nr_checks=$((nr_checks + 1))

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the tool says of itself: help, versions, words it does not know; and that each command fits one screen.
+# The texts of the tool about itself: help, versions, errors for unknown words. The help of each command fits on one
+# screen.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 fails 2 'unknown command nonsense' nonsense

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Logs that posixtrace 0.1.0 wrote are still read.  tests/data/version2 has three of them, with what 0.1.0 printed.
+# The tool still reads logs that posixtrace 0.1.0 wrote. tests/data/version2 has three of them, with the output of
+# 0.1.0.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 data=$top/tests/data/version2
@@ -22,7 +23,7 @@ nr_checks=$((nr_checks + 3))
 grep -q 'oven' "$scratch/out" || complain "blocked knows no object: $(head -5 "$scratch/out")"
 "$tool" check "$scratch/calls.trx" | grep -q 'posixtrace log' || complain 'check takes a log of 0.1.0 for another file'
 
-# What a file says of itself may be wrong: a time that no calendar has counts as the last one.
+# A file may contain wrong values: a time that no calendar has is shown as the last valid one.
 if has_program python3 'damaged times'; then
 	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/steps.trx" | tail -1 | tr -d '\r')
 	"$tool" check "$scratch/steps.trx" | grep log-time && complain 'check finds times out of order in a log in order'

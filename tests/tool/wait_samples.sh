@@ -13,7 +13,7 @@ object 5 0x52 0 G
 object 5 0x53 0 C
 object 5 0x54 0 D'
 
-# What a thread does at a time: it gets a free mutex, asks for a mutex that another thread has, or puts a mutex.
+# The action of a thread at a time: it gets a free mutex, asks for a mutex that another thread has, or unlocks a mutex.
 get() { echo "event $1 52 $3 $2 -1 0 0"; }
 ask() { echo "event $1 52 $3 $2 -1 $4 1"; echo "event $1 2 $(($3 + 1)) $1 13 0 0"; }
 put() { echo "event $1 57 $3 $2 $1 1"; }
@@ -52,7 +52,7 @@ make_gate()
 	done
 }
 
-# Three wait, one has it: each gives it to the one that has waited longest, and asks again.
+# Three threads wait, and one has the mutex: it unlocks it for the thread that has waited longest, and asks again.
 make_convoy()
 {
 	echo "$threads"
@@ -72,7 +72,7 @@ make_convoy()
 	done
 }
 
-# A message that beta waits for comes from alpha, which sleeps before; delta waits for flags that no thread sets.
+# alpha sleeps, and then sends the message for which beta waits; delta waits for flags that no thread sets.
 make_flags()
 {
 	echo "$threads"
@@ -90,7 +90,7 @@ make_flags()
 	echo 'event 0x2000 4096 31200'
 }
 
-# delta waits for A, which others get in turns before it does.
+# delta waits for A, while other threads get it in turn.
 make_turns()
 {
 	echo "$threads"
@@ -110,7 +110,7 @@ make_turns()
 	put 0x4000 0x50 $((at + 20))
 }
 
-# The event with which alpha puts A is missing; beta takes A.  Then alpha takes B, and beta takes A while it has B.
+# The event with which alpha unlocks A is missing; beta takes A. Then alpha takes B, and beta takes A while it has B.
 make_lost()
 {
 	echo "$threads"

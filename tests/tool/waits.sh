@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace waits.  That its rows are true, oracle.sh checks; that they are those of blocked, truth.sh does.
+# txtrace waits. oracle.sh checks that its rows are true; truth.sh checks that they are those of blocked.
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/tool/wait_samples.sh"
 
@@ -25,7 +25,7 @@ golden waits-csv waits --format csv --sort object flags
 golden waits-json waits --format json --top 2 --sort duration convoy
 golden waits-range waits --from 20us --until 1s flags
 
-# field NAME [OPTION...]: the values of a field, a line each
+# field NAME [OPTION...]: the values of a field, one on each line
 field()
 {
 	name=$1
@@ -33,7 +33,7 @@ field()
 	"$tool" waits --format json "$@" | grep -o "\"$name\": [^,}]*" | sed 's/^[^:]*: //'
 }
 
-# The order is that of the field, and the first N of it are those of all.
+# --sort sorts by the field, and --top N prints the first N of these rows.
 nr_checks=$((nr_checks + 4))
 field number convoy >all
 sort -n all | cmp -s - all || complain 'the rows are not in the order of the events'
@@ -45,7 +45,7 @@ for n in 1 2 7 60 61 62; do
 done
 "$tool" waits --top 7 convoy | grep -qx '  the first 7 of 61 waits' || complain 'a limit is not named'
 
-# --over takes those that are longer, and leaves out those that are not known to be.
+# --over selects waits that are longer, and leaves out those of unknown length.
 nr_checks=$((nr_checks + 1))
 middle=$(sed -n 30p all)
 field duration_s --sort duration --over "${middle}s" convoy >some

@@ -24,14 +24,14 @@ golden why-turns why turns delta
 golden why-queue why flags beta
 golden why-flags why flags delta
 
-# By its handle it is the same thread, and with a time at which it waits the same wait.
+# The handle names the same thread; with a time at which it waits, the answer is about the same wait.
 for question in '' 00001000 00001000@0.5s alpha@10ms; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" why deadlock ${question:+"$question"} >out 2>err
 	cmp -s out "$golden_dir/why-deadlock" || complain "$question has another answer: $(cat out err)"
 done
 
-# Threads of one name: the question must say which is meant.
+# Several threads have one name: the question must say which thread it means.
 { make_flags; } | sed 's/ alpha$/ beta/' | "$mktrx" >twins
 fails 2 'several threads are named beta' why twins beta
 "$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'why does not distinguish threads of one name'

@@ -12,7 +12,7 @@ LC_ALL=C
 export LC_ALL
 document=$srcdir/doc/conformance.md
 
-# Every group of assertions and how many it has, numbered from 1.
+# Each group of assertions and how many it has, numbered from 1.
 groups='
 ATTR:5 CANC:4 CFG:3 CLEAR:12 CLKRES:4 CLOSE:3 COMB:2 CREATE:18 CRTIME:4 DESTROY:4 EVENT:18 EVEQ:2
 EVNAME:8 EVOPEN:12 EXEC:9 EXIT:8 FD:4 FILT:3 FLOP:9 FLUSH:11 FLUSHP:7 FORK:10 GEN:13 GENVER:4
@@ -30,7 +30,7 @@ for group in $groups; do
 	seq -f "${group%:*}-%.0f" "${group#*:}"
 done | sort >"$scratch/expected"
 
-# ID <tab> tests <tab> reason, decoration taken off
+# ID <tab> tests <tab> reason, without markup
 awk -F '|' '
 /^[ \t]*\|/ {
 	for (i = 2; i <= 4; i++) {
@@ -57,7 +57,7 @@ complain_each 'is missing in doc/conformance.md' <"$scratch/missing"
 sort -u "$scratch/listed" | grep -v '^AMB-' | comm -23 - "$scratch/expected" >"$scratch/unknown"
 complain_each 'is in doc/conformance.md and no assertion' <"$scratch/unknown"
 
-# AMB: the choices, which are no rows.
+# AMB: the choices, which have no rows.
 ids=$(echo AMB $groups | sed -E 's/:[0-9]+//g; s/ +/|/g')
 grep -ohwE "($ids)-[0-9]+" "$srcdir"/lib/*/*.[ch] "$srcdir"/tests/*/*.[ch] | sort -u >"$scratch/cited"
 grep -owE "($ids)-[0-9]+" "$document" | sort -u | comm -23 "$scratch/cited" - >"$scratch/unlisted"
@@ -70,7 +70,7 @@ complain_each 'is a group that the head of doc/conformance.md does not explain' 
 awk -F '\t' '$2 == "" && $3 == "" { print $1 }' "$scratch/rows" >"$scratch/bare"
 complain_each 'has neither a test nor a reason' <"$scratch/bare"
 
-# suite <tab> test, for every test there is
+# suite <tab> test, for each test that exists
 for source in "$srcdir"/tests/*/*.c; do
 	[ -e "$source" ] || continue
 	suite=${source##*/}

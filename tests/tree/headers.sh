@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every header compiles alone, and twice: the installed ones in strict C11 and in C++, too.  Their macros have reserved
+# Each header compiles alone, and twice: the installed ones in strict C11 and in C++, too. Their macros have reserved
 # names.
 set -u
 
@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 compiled=0
 failed=0
 
-# compile COMPILER LANGUAGE HEADER FLAGS: a unit of nothing but the header
+# compile COMPILER LANGUAGE HEADER FLAGS: compile a file that only includes the header
 compile()
 {
 	unit=$scratch/unit.$2
@@ -51,7 +51,7 @@ for header in trace.h trace_ext.h; do
 	}
 done
 
-# call COMPILER LANGUAGE CALL FLAGS: a unit with that call of a trace point
+# call COMPILER LANGUAGE CALL FLAGS: compile a file with this call of a trace point
 call()
 {
 	unit=$scratch/unit.$2
@@ -66,7 +66,7 @@ call()
 	fi
 }
 
-# As if it were the function: also where an argument has commas of its own.
+# The macro works like the function, also if an argument contains commas.
 call "$CC" c 'posix_trace_event(id, (int[]){1, 2}, 2 * sizeof(int))' '-std=c11 -pedantic-errors'
 call "$CC" c '(posix_trace_event)(id, (int[]){1, 2}, 8)' '-std=gnu11'
 call "$CC" c 'void (*f)(trace_event_id_t, const void *, size_t) = posix_trace_event; f(id, 0, 0)' \

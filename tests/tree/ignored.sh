@@ -8,7 +8,7 @@ LC_ALL=C
 export LC_ALL
 command -v git >/dev/null || { echo 'SKIP: git is missing'; exit 77; }
 cd "$srcdir" || exit 99
-# The user of a test may be another one than the owner of the checkout.
+# The user who runs a test may differ from the owner of the checkout.
 g() { git -c safe.directory='*' "$@"; }
 [ -e .gitignore ] && g ls-files >/dev/null 2>&1 || { echo 'SKIP: this is no checkout'; exit 77; }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# After make install: pkg-config finds the library, and the example, compiled with nothing but what
-# pkg-config says, runs with the shared and with the static library.  Run it with: make installcheck
+# After make install: pkg-config finds the library. The example compiles with only the flags from pkg-config, and runs
+# with the shared and with the static library. Run it with: make installcheck
 set -u
 
 if [ -z "${srcdir:-}" ] || [ -z "${libdir:-}" ] || [ -z "${pkgconfigdir:-}" ]; then

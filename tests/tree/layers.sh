@@ -25,7 +25,7 @@ tests support tree base txtb fields event ring registry calls log stream api pro
 
 failed=0
 
-# check TREE ORDER: include lines of all files in the tree against its order
+# check TREE ORDER: check the include lines of all files in the tree against its order
 check()
 {
 	tree=$1
@@ -36,7 +36,7 @@ check()
 		for (i = 1; i <= n; i++)
 			level[folders[i]] = i
 		level["main.c"] = n + 1
-		# Seen by all: what configure and the build make, and the public headers.
+		# Files that each file may include: what configure and the build make, and the public headers.
 		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["export/perfetto.pb-c.h"]
 	}
 
@@ -46,7 +46,7 @@ check()
 		bad++
 	}
 
-	# The first folder of a path that has a level; "" if none has.
+	# Return the first folder of a path that has a level; return "" if none has.
 	function folder_of(path,   at)
 	{
 		if (path == "main.c")
@@ -71,7 +71,7 @@ check()
 		if (name in seen)
 			next
 		includes++
-		# Another tree: a table of facts, or a lower tree that is whole below this one.
+		# A file of another tree: a table of facts, or a lower tree, which is complete below this one.
 		if (name ~ /^\.\.\/(lib|preload)\//) {
 			edges[folder " -> " substr(name, 4)]++
 			next
@@ -91,7 +91,7 @@ check()
 			complain(folder " includes \"" name "\", which is above it")
 	}
 
-	# preload stands on lib as a whole, and tests on both.
+	# preload includes headers of all of lib, and tests those of both.
 	function tree_of(name,   i, trees, path, line)
 	{
 		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib preload" : "lib", trees, " ")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every function has a man page whose prototype is the header's, and stands in the list of posixtrace(7); every
-# constant is in some page, pages refer to pages that there are, examples compile (README's runs too, where the
-# library was built), and all pages format without a warning.
+# Each function has a man page with the prototype of the header, and is in the list of posixtrace(7). Each constant is
+# in some page. References go to pages that exist. The examples compile, and that of README also runs if the library was
+# built. All pages format without a warning.
 set -u
 
 srcdir=${srcdir:-.}
@@ -15,7 +15,7 @@ made=doc/man/txtrace-calls.7 # in the build directory
 
 . "$srcdir/tests/support/complain.sh"
 
-# compile NAME: $scratch/unit.c, which comes from there
+# compile NAME: compile $scratch/unit.c, which has this origin
 compile()
 {
 	# shellcheck disable=SC2086  # CC may hold options
@@ -60,7 +60,7 @@ awk '$1 == ".Xr" && $2 ~ /^(posix_?trace|txtrace|libtxtrace)/ { print $2 "(" $3 
 	sort -u | comm -23 - "$scratch/names" >"$scratch/dangling"
 complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
 
-# The preloaded object reads variables, and has groups: each stands in its page, and no other does.
+# The page of the preloaded object has exactly the variables that the object reads, and the groups that it has.
 page=$man/libtxtrace-preload.7
 grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' | sort >"$scratch/read"
 [ -s "$scratch/read" ] || complain 'the preloaded object reads no variable'
@@ -73,13 +73,13 @@ while read -r group; do
 done <"$scratch/groups" >"$scratch/absent"
 complain_each 'is a group of calls, and is not in its page' <"$scratch/absent"
 
-# The page of calls says of those with a state that they wait.
+# The page of calls names as waiting exactly the calls with a state.
 sed -nE 's/^PX_CALL\(([a-z0-9_]*try[a-z0-9_]*)(, *[^,]*){4}, *([0-9]+),.*/\1 \3/p' "$srcdir/lib/event/calls.def" >"$scratch/tries"
 [ -s "$scratch/tries" ] || complain 'no call tries'
 awk '$2 != 0 { print $1 }' "$scratch/tries" >"$scratch/absent"
 complain_each 'tries, and is said to wait' <"$scratch/absent"
 
-# Two prototypes of one function that differ do not compile.
+# If two prototypes of one function differ, they do not compile.
 {
 	printf '#include <trace.h>\n#include <trace_ext.h>\n#undef posix_trace_event\n'
 	awk '
@@ -102,7 +102,7 @@ for page in "$man"/*.[0-9] $made; do
 	[ ! -s "$scratch/unit.c" ] || compile "the example of ${page##*/}"
 done
 
-# The program in README is indented by a tab, and the only one.
+# The only program in README; its lines begin with a tab.
 awk '/^\t#include/ { inside = 1 } inside { print substr($0, 2) } inside && /^\t}/ { exit }' \
 	"$srcdir/README" >"$scratch/unit.c"
 [ -s "$scratch/unit.c" ] || complain 'there is no program in README'

@@ -66,7 +66,7 @@ while read -r walk kind name; do
 		done
 	done
 	[ "$found" = yes ] && continue
-	# A function of the C library or of an object of functions, such as next() of an archive.
+	# A function of the C library, or a member of a struct of functions, such as next() of an archive.
 	case $name in
 	siglongjmp | next | pthread_*) continue ;;
 	esac

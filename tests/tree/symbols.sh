@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The shared library exports the interface and nothing else, has a SONAME, and needs only the C library.
+# The shared library exports only the interface, has a SONAME, and needs only the C library.
 set -u
 
 srcdir=${srcdir:-.}
@@ -31,7 +31,7 @@ $NM -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3
 grep -vxE '(posix_trace|txtrace)_[a-z0-9_]+|__posix_trace_gate' "$scratch/exported" >"$scratch/others"
 complain_each 'is exported' <"$scratch/others"
 
-# What the installed headers declare and what is exported are the same functions.
+# The library exports exactly the functions that the installed headers declare.
 for header in trace.h trace_ext.h; do
 	[ -e "$srcdir/include/$header" ] && echo "#include <$header>"
 done >"$scratch/all.c"

@@ -14,7 +14,7 @@ known=$srcdir/tests/data/txtb-events.csv
 [ -r "$table" ] || { echo 'FAIL: lib/txtb/txtb-events.def is missing'; exit 1; }
 . "$srcdir/tests/support/complain.sh"
 
-# A row may go on in the next line; written like one of the other table.
+# A row may continue on the next line; print it like a row of the other table.
 awk '
 /^PX_NATIVE\(/ { row = ""; inside = 1 }
 inside {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of a trace buffer: what lib/txtb/txtb.c writes, read by a checker that knows nothing of it.
- * The checker itself first proves on images made by hand that it refuses and accepts what the
- * viewer does.
+ * The layout of a trace buffer: a checker that uses no code of lib/ reads what lib/txtb/txtb.c writes.  First, the
+ * tests of the checker show, with trace buffers that the test writes, that it accepts and refuses the same as the
+ * viewer.
  */
 #include "support/common.h"
 
@@ -15,7 +15,7 @@
 
 static struct txtb_trace trace;
 
-/* One thread, and events at these stamps. */
+/* Write one thread, and events at these stamps. */
 static void draft_stamps(const uint32_t *stamps, size_t nr_stamps)
 {
 	draft_begin(false, DRAFT_NAME_SIZE);
@@ -39,7 +39,7 @@ static enum txtb_verdict check_draft(void)
 #define accepted(check) ck_assert_str_eq(txtb_verdict_name(check), txtb_verdict_name(TXTB_ACCEPTED))
 #define refused(check, reason) ck_assert_str_eq(txtb_verdict_name(check), txtb_verdict_name(reason))
 
-/* The checker: what is read. */
+/* The checker: what it reads. */
 
 START_TEST(checker_either_byte_order_reads_the_same)
 {
@@ -165,7 +165,7 @@ START_TEST(checker_interrupt_and_initialize_contexts_are_no_threads)
 }
 END_TEST
 
-/* The checker: what is refused. */
+/* The checker: what it refuses. */
 
 START_TEST(checker_no_room_for_id_is_refused)
 {
@@ -230,7 +230,7 @@ START_TEST(checker_buffer_of_no_or_monstrous_length_is_refused)
 }
 END_TEST
 
-/* What the file's end says depends on where it is; every byte of a small file is tried. */
+/* The verdict on a truncated file depends on where it ends; the test tries each byte of a small file. */
 START_TEST(checker_file_cut_anywhere_is_refused_for_its_place)
 {
 	size_t entries = 48 + 16 + DRAFT_NAME_SIZE;
@@ -271,18 +271,20 @@ START_TEST(checker_no_event_is_accepted)
 }
 END_TEST
 
-/* Nothing is found at an address, so a registry that is no multiple of its entries shifts all
- * events. */
+/*
+ * The viewer does not use addresses to find parts.  So if the size of the registry is no multiple of an entry, all
+ * events shift.
+ */
 START_TEST(checker_registry_with_slack_shifts_the_events)
 {
 	draft_simple();
-	draft.registry_end += 8; /* 8 bytes that are there, in the middle of the file */
+	draft.registry_end += 8; /* 8 bytes in the middle of the file */
 	memmove(draft.bytes + 96 + 8, draft.bytes + 96, draft.size - 96);
 	memset(draft.bytes + 96, 0, 8);
 	draft.size += 8;
 	draft_end();
 	accepted(check_draft());
-	ck_assert_uint_eq(trace.nr_events, 0); /* the first looks unused */
+	ck_assert_uint_eq(trace.nr_events, 0); /* the first event looks unused */
 	ck_assert_uint_eq(trace.warnings, TXTB_SLACK_IN_REGISTRY);
 }
 END_TEST
@@ -294,7 +296,7 @@ START_TEST(checker_hostile_bytes_are_never_read_beyond)
 	for (int round = 0; round < 20000; round++) {
 		draft_simple();
 		for (uint64_t n = next_random(&random) % 8 + 1; n > 0; n--) {
-			/* Mostly the header: there is most to break. */
+			/* Mostly the header, where most faults are possible. */
 			size_t end = next_random(&random) % 4 ? 48 : draft.size;
 
 			draft.bytes[next_random(&random) % end] =
@@ -457,7 +459,7 @@ START_TEST(checker_time_is_unwrapped_in_the_voted_direction)
 }
 END_TEST
 
-/* Steps of three quarters of the range look like steps back by a quarter: the vote is lost. */
+/* Steps of three quarters of the range look like steps back by a quarter, so the vote chooses the wrong direction. */
 START_TEST(checker_steps_beyond_half_the_range_are_shown_as_a_third)
 {
 	uint32_t stamps[21];
@@ -473,7 +475,7 @@ END_TEST
 
 START_TEST(checker_first_steps_of_both_parts_have_no_vote)
 {
-	/* In the order of the file: two events behind the oldest, and the oldest two. */
+	/* In the order of the file: two events after the oldest, then the oldest two. */
 	draft_stamps((const uint32_t[]){300, 400, 100, 200}, 4);
 	draft.current = draft.buffer_start + 64;
 	draft_end();
@@ -581,7 +583,7 @@ START_TEST(checker_described_trace_is_accepted_and_time_rises)
 }
 END_TEST
 
-/* lib/txtb/txtb.c, as the checker sees it. */
+/* The checker reads what lib/txtb/txtb.c writes. */
 
 #define IMAGE_BYTES (1 << 20)
 
@@ -692,7 +694,7 @@ START_TEST(object_priority_of_a_thread_is_told_and_of_others_not)
 }
 END_TEST
 
-/* Whatever the bytes of a name, and wherever they stand, the viewer can show it. */
+/* The viewer can show a name with any bytes at any place. */
 START_TEST(object_name_of_any_bytes_is_shown)
 {
 	for (unsigned int byte = 1; byte < 256; byte++) {
@@ -772,7 +774,7 @@ START_TEST(handles_of_all_types_and_serials_are_unique_and_in_range)
 			last = handle;
 		}
 	}
-	/* A serial that is too large stays within its type. */
+	/* A serial that is too large stays inside its type. */
 	ck_assert_uint_eq(px_txtb_handle(PX_TXTB_THREAD, 0x01000005) >> 24, PX_TXTB_THREAD);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of C11, and no lock of POSIX.  One thread keeps a mutex until the other thread has given up waiting for it,
- * and then until that thread waits for it once more.  main() waits for a condition, which that thread signals.
+ * Threads of C11, without POSIX locks.  One thread keeps a mutex until the other thread has given up waiting for it,
+ * and then until that thread waits for it once more. main() waits for a condition, which that thread signals.
  */
 #include <fcntl.h>
 #include <pthread.h>

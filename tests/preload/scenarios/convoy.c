@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Four threads do next to nothing but wait for one mutex, which each has for a moment. */
+/* Four threads do little but wait for one mutex.  Each holds it only briefly. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads take two mutexes in different orders, and meet.  The program ends itself. */
+/* Two threads take two mutexes in different orders, and block each other.  The program ends itself. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -17,7 +17,7 @@ static void pause_for(long ns)
 	nanosleep(&time, NULL);
 }
 
-/* However long the other one takes to begin. */
+/* It does not matter how long the other thread takes to begin. */
 static void await_both(void)
 {
 	do {

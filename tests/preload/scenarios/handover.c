@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In no trouble: three threads hand objects of each kind to each other.  main waits for each of them once, and is
- * asleep before the others let it go on.  Prints the addresses of the objects.
+ * A program without problems: three threads pass objects of each kind to each other. main waits for each object once,
+ * and sleeps before another thread lets it go on.  It prints the addresses of the objects.
  */
 #include <fcntl.h>
 #include <pthread.h>

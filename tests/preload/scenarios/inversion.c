@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On one CPU, under SCHED_FIFO: an urgent thread waits for a mutex that the least urgent one has, which does not get to
- * run because a third one does.  Exits with 77 where it may not be so urgent.
+ * On one CPU, under SCHED_FIFO: a thread of high priority waits for a mutex of a thread of low priority.  That thread
+ * does not run, because a third one does.  Exit with 77 if the process may not use this policy.
  */
 #include <pthread.h>
 #include <sched.h>

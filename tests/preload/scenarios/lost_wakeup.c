@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A condition is signalled before a thread waits for it.  The thread that comes then does not check whether it has
- * happened.
- */
+/* A condition is signalled before a thread waits for it.  That thread does not check whether the event has happened. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program without trouble: three threads take two mutexes one after the other, never both, as fast as they can.  Then
+ * A program without problems: three threads take two mutexes one after the other, never both, as fast as they can.  So
  * events of waiting threads often name an owner that has already unlocked the mutex.
  */
 #include <pthread.h>
