@@ -68,7 +68,7 @@ struct px_log_volume {
 	struct px_log_stamps stamps;
 	bool is_begun;	       /* the writer has begun the volume, so its contexts are valid */
 	uint64_t frames_end;   /* the highest end of the frames in any round */
-	uint32_t entries_end;  /* the highest end of the entries in any round; the image is empty from there on */
+	uint32_t entries_end;  /* the highest end of the entries in any round; all later entries are empty */
 	uint32_t nr_types;
 	struct px_eventset listed;	 /* the event types that have an object slot */
 	uint16_t bucket[PX_LOG_BUCKETS]; /* slot + 1 of the first context in the bucket; 0: none */

@@ -307,7 +307,7 @@ size_t px_perf_buffer_bytes(const struct px_perf *perf)
 
 /* Records. */
 
-/* What sample_id_all adds at the end of each record. */
+/* With sample_id_all, the kernel adds this structure to the end of each record. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;

@@ -252,8 +252,8 @@ static PX_NOINLINE void count_or_record(const struct px_view *view, uintptr_t *c
 
 /*
  * In the usual case, do the work of record() inline: for one stream, and for 16 bytes that the stream does not
- * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.  Leave
- * all other cases to record() and count_or_record(), also the events of a wait, which takes much longer than they do.
+ * truncate.  In this case the compiler knows that the record has one slot, so it keeps the event in registers.
+ * record() and count_or_record() do all other cases.  They also record waits: compared with a wait, they cost little.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address)

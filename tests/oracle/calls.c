@@ -373,7 +373,7 @@ static void wait_futex_until(void)
 	__atomic_store_n(&word, 0, __ATOMIC_RELEASE);
 }
 
-/* The wake is recorded, so that `why` knows who woke up the thread. */
+/* The wake is recorded, so that `why` knows which thread ended the wait. */
 static void wake_futex(void)
 {
 	__atomic_store_n(&word, 1, __ATOMIC_RELEASE);

@@ -391,8 +391,8 @@ static void *jump_and_wait_inside(void *stream)
 }
 
 /*
- * SHUT-10: the next event of a thread that has left one: this thread is inside a trace point again, and no first call
- * marks it.
+ * SHUT-10: a thread has left a trace point, and records its next event: it is inside again, and has no note of the
+ * first call.
  */
 START_TEST(writer_inside_after_a_jump_keeps_its_memory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that waits for a mutex records who holds it before the holder has recorded that it took the mutex.  On
+ * A thread that waits for a mutex records the holder before the holder has recorded that it took the mutex.  On
  * x86-64, main runs in single steps, and stops behind the step that takes the mutex, until the other thread sleeps.
  */
 #include <errno.h>
