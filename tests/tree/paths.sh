@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each path of a source file in a document exists: in doc/, in the README files, in CONTRIBUTING and in the comments of
-# the sources. The functions in the walks of doc/design.md exist in the files that the walks name. A path begins at the root of the project, or in lib/, bin/, preload/ or tests/. NEWS describes older
-# versions, so its paths may be gone.
+# the sources. A path begins at the root of the project, or in lib/, bin/, preload/ or tests/. NEWS describes older
+# versions, so its paths may be gone. The functions in the walks of doc/design.md exist in the files that the walks name.
+# In doc/design.md, the paragraph of a folder names only modules of this folder. The README of a tree names only files
+# and folders of this tree, or of the project.
 set -u
 
 srcdir=${srcdir:-.}
@@ -74,5 +76,49 @@ while read -r walk kind name; do
 	failed=$((failed + 1))
 done <"$scratch/walks"
 [ "$nr_functions" -ge 25 ] || { echo "FAIL: this script finds only $nr_functions functions in the walks"; failed=$((failed + 1)); }
+
+# doc/design.md has a paragraph for each folder, "- **ring/** ...", below "### lib/". A word in backquotes is a module of
+# the folder (ring.c, ring.h, ring.def), a file of it, or the beginning of file names (out_*).
+awk '
+/^### / { tree = $2; sub(/\/.*$/, "", tree); folder = "" }
+/^#+ / && !/^### / { tree = "" }
+/^$/ { folder = "" }
+tree != "" && match($0, /^- \*\*[a-z]+\/\*\*/) {
+	folder = substr($0, 5, RLENGTH - 7)
+	sub(/\/$/, "", folder)
+	folder = folder == tree ? tree : tree "/" folder
+}
+folder != "" {
+	line = $0
+	while (match(line, /`[a-z][a-z0-9_.-]*\*?`/)) {
+		print folder, substr(line, RSTART + 1, RLENGTH - 2)
+		line = substr(line, RSTART + RLENGTH)
+	}
+}' doc/design.md >"$scratch/modules"
+while read -r folder name; do
+	for file in "$folder/$name" "$folder/$name.c" "$folder/$name.h" "$folder"/$name; do
+		[ ! -e "$file" ] || continue 2
+	done
+	echo "FAIL: doc/design.md names $name in the paragraph of $folder/, and there is no such module"
+	failed=$((failed + 1))
+done <"$scratch/modules"
+nr=$(wc -l <"$scratch/modules")
+[ "$nr" -ge 100 ] || { echo "FAIL: this script finds only $nr modules in doc/design.md"; failed=$((failed + 1)); }
+
+# A README names files without their folder, and folders with a "/" at the end.
+for tree in lib bin preload tests; do
+	nr=0
+	for name in $(grep -oE '(^|[^A-Za-z0-9_./<*-])[a-z0-9_-]+(\.(c|h|def|sh|py|am|map)|/)([^A-Za-z0-9_.-]|$)' "$tree/README" |
+		sed -E 's/^[^a-z0-9_]//; s/[^a-z\/]$//' | sort -u); do
+		nr=$((nr + 1))
+		[ "$name" != build/ ] || continue # where the programs are after a build
+		[ ! -e "$name" ] || continue
+		[ -z "$(find lib "$tree" tests/preload -name "${name%/}")" ] || continue
+		echo "FAIL: $tree/README names $name, which does not exist"
+		failed=$((failed + 1))
+	done
+	[ "$nr" -ge 10 ] || { echo "FAIL: this script finds only $nr names in $tree/README"; failed=$((failed + 1)); }
+done
+
 [ "$failed" -eq 0 ] || exit 1
 echo "$(wc -l <"$scratch/all") paths name files that exist"
