@@ -18,8 +18,8 @@ struct option_row {
 	int code;	      /* the letter of the option; an option without a letter has a number from 256 on */
 	const char *name;     /* the long name */
 	/*
-	 * NULL if there is no argument; completion knows FILE, DIR and A|B|C.  "[=A|B|C]": the argument is optional, and
-	 * the option has no letter.
+	 * NULL if there is no argument; completion knows FILE, DIR and A|B|C.  "[=A|B|C]": the argument is optional,
+	 * and the option has no letter.
 	 */
 	const char *argument;
 	const char *help;

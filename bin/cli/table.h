@@ -4,8 +4,8 @@
  *
  * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one line for each
  * value: the table, the labels (the first columns), the column and the value. So tables with different columns fit into
- * one file. If the only table has records, CSV has the keys of the columns in its first line, and then one line for each
- * row.
+ * one file. If the only table has records, CSV has the keys of the columns in its first line, and then one line for
+ * each row.
  *
  * A text has lines of at most `width` characters, if this is possible: then the least important columns are left out.
  */
@@ -31,7 +31,8 @@ struct table {
 	struct text *text;
 	enum format format;
 	int width; /* largest number of characters of a line of text; 0 means any number */
-	const char *const *minor; /* the keys of the columns that long lines leave out, the first one first; NULL: none */
+	/* the keys of the columns that long lines leave out, the first one first; NULL: none */
+	const char *const *minor;
 	bool has_records; /* CSV has one line for each row */
 	bool has_titles;  /* CSV: the first line is printed */
 	struct json json;

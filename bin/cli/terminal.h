@@ -29,8 +29,8 @@ int terminal_width(void);
 int terminal_height(void);
 
 /*
- * Begin a screen: the terminal sends each key at once, and what it showed comes back with terminal_end_screen(), or when
- * the command exits.  Return false, and change nothing, if standard input or standard output is no terminal.
+ * Begin a screen: the terminal sends each key at once, and what it showed comes back with terminal_end_screen(), or
+ * when the command exits.  Return false, and change nothing, if standard input or standard output is no terminal.
  */
 bool terminal_begin_screen(void);
 void terminal_end_screen(void);

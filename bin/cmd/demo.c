@@ -154,8 +154,8 @@ static void name_objects(void)
 }
 
 /*
- * Start the clients last, and only if all cooks have started.  Otherwise a client could wait forever.  A thread inherits
- * the priority of the thread that starts it.
+ * Start the clients last, and only if all cooks have started.  Otherwise a client could wait forever.  A thread
+ * inherits the priority of the thread that starts it.
  */
 static int run_kitchen(void)
 {

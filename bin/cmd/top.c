@@ -2,8 +2,8 @@
 /*
  * txtrace top: show again and again what the threads of a process or of a log do.
  *
- * Scheduling records exist only in logs.  So for a process, the command records a small log in a temporary file without a
- * name, and reads it while the stream writes it.
+ * Scheduling records exist only in logs.  So for a process, the command records a small log in a temporary file without
+ * a name, and reads it while the stream writes it.
  */
 #include "waits/top.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fields of described event types in the Common Trace Format: integers, real numbers, enumerations, strings, arrays and
- * structures.  CTF 1.8 has no boolean: it is an enumeration.  A union is a structure with all its members.
+ * The fields of described event types in the Common Trace Format: integers, real numbers, enumerations, strings, arrays
+ * and structures.  CTF 1.8 has no boolean: it is an enumeration.  A union is a structure with all its members.
  */
 #ifndef TXTRACE_EXPORT_CTF_FIELDS_H
 #define TXTRACE_EXPORT_CTF_FIELDS_H

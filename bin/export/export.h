@@ -38,7 +38,7 @@ struct exporter {
 	bool is_binary;	     /* the tool does not write the output to a terminal */
 	bool makes_output;   /* the exporter makes a directory or several files, so `text` is not open */
 	bool takes_stdout;   /* makes_output is set, but the exporter can write one file to standard output */
-	bool needs_file;     /* makes_output is set, and the exporter writes one file, which cannot be standard output */
+	bool needs_file; /* makes_output is set, and the exporter writes one file, which cannot be standard output */
 	bool prints_output;  /* the exporter prints the names of its files */
 	bool shows_waits;    /* the exporter needs the waits of a log, so the command calls calls_expand() */
 	/* The codes of further options of this exporter, with 0 at the end.  NULL if there are none. */

@@ -102,7 +102,8 @@ void html_spans_mark(void *arg, const struct mark *mark)
 								name_number(spans, name),
 								name_number(spans, mark->holder)};
 	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
-		pack_span(spans, &stack->slice[stack->depth], row_of(spans, mark->track), mark->track->pid, mark->time_ns);
+		pack_span(spans, &stack->slice[stack->depth], row_of(spans, mark->track), mark->track->pid,
+			  mark->time_ns);
 }
 
 void html_spans_track(void *arg, const struct track *track)

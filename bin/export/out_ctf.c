@@ -337,7 +337,8 @@ static void count_lost(struct ctf *ctf)
 	if (nr_gaps < 2)
 		ctf->nr_in_gap = nr_lost;
 	else
-		message("%s: %llu events were lost in %llu gaps, and the log does not say how many in each; Babeltrace shows each gap as 1 event",
+		message("%s: %llu events were lost in %llu gaps, and the log does not say how many in each; Babeltrace "
+			"shows each gap as 1 event",
 			read->path, nr_lost, nr_gaps);
 }
 

@@ -8,8 +8,9 @@
  * 	counter		messages in a queue, the value of a semaphore, or free blocks in a pool
  * 	events lost	a slice from OVERFLOW to RESUME
  * 	CPU		of a ThreadX buffer: a slice for each run of a thread or an interrupt, with its name
- * 	states		of a thread of a log with scheduling records: a slice for each time running, ready or blocked.  No
- *			slice means that the records do not show what the thread did.  The filter has no effect on them.
+ * 	states		of a thread of a log with scheduling records: a slice for each time running, ready or blocked.
+ *			No slice means that the records do not show what the thread did.  The filter has no effect on
+ *			them.
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *
@@ -57,9 +58,8 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 void timeline_event(struct timeline *timeline, const struct event *event);
 
 /*
- * If is_complete is true, end all slices.  Also read the source again: a ThreadX buffer to find the CPU slices, and a log
- * with scheduling records to find the states.
- * Then free the timeline.
+ * If is_complete is true, end all slices.  Also read the source again: a ThreadX buffer to find the CPU slices, and a
+ * log with scheduling records to find the states. Then free the timeline.
  */
 void timeline_end(struct timeline *timeline, bool is_complete);
 

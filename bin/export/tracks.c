@@ -170,7 +170,8 @@ static struct track *only_track(struct tracks *tracks, enum track_kind kind, con
 	return track;
 }
 
-struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid, const char *name)
+struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid,
+			      const char *name)
 {
 	uint64_t key = key_of(TRACK_STATES, handle ? handle : UINT64_C(1) << 32 | number);
 	struct track *track = find_track(tracks, key);

@@ -21,7 +21,9 @@ struct hold;
 struct track {
 	uint64_t id; /* the ids begin at 1 */
 	enum track_kind kind;
-	/* The track of the process, or for the states of a thread that of the thread.  NULL for the track of a process. */
+	/*
+	 * The track of the process, or for the states of a thread that of the thread.  NULL for the track of a process.
+	 */
 	const struct track *parent;
 	int pid, tid;		     /* only threads have a tid */
 	char name[TRACK_NAME_BYTES];
@@ -76,10 +78,11 @@ struct track *track_of_loss(struct tracks *tracks, int event_pid);
 struct track *track_of_cpu(struct tracks *tracks);
 
 /*
- * The track with the states of a thread.  `number` is the number of the thread in the model; threads without a handle are
- * told apart by it.
+ * The track with the states of a thread.  `number` is the number of the thread in the model; threads without a handle
+ * are told apart by it.
  */
-struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid, const char *name);
+struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid,
+			      const char *name);
 
 /* The name is valid until the next call. */
 const char *tracks_object_name(const struct tracks *tracks, unsigned int handle);

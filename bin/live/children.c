@@ -53,7 +53,8 @@ static void report_untraced(const struct source *source, const struct sample *un
 {
 	if (untraced->nr > 0)
 		/* No event shows whether a child of vfork() has executed a program. */
-		message("%s: %zu %s recorded no program, such as process %d, %.60s: it executed none, or one that is linked "
+		message("%s: %zu %s recorded no program, such as process %d, %.60s: it executed none, or one that is "
+			"linked "
 			"statically, has another user or rights from its file, or still ran when the recording ended",
 			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
 			shown_name(untraced->first));
@@ -63,20 +64,23 @@ static void report_untraced(const struct source *source, const struct sample *un
 static void report_silent(const struct source *source, const struct sample *silent)
 {
 	if (silent->nr > 0)
-		message("%s: %zu %s recorded nothing, such as process %d: what %s did is not known", source->path, silent->nr,
-			processes_word(silent->nr), (int)silent->first->pid, silent->nr == 1 ? "it" : "they");
+		message("%s: %zu %s recorded nothing, such as process %d: what %s did is not known", source->path,
+			silent->nr, processes_word(silent->nr), (int)silent->first->pid,
+			silent->nr == 1 ? "it" : "they");
 }
 
 /* A process that goes on may have recorded nothing yet, such as the child of daemon(). */
 static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on)
 {
 	if (alive->nr > 0)
-		message("%s: the recording ended with its command, but %zu recorded %s go on, such as process %d, %.60s; "
+		message("%s: the recording ended with its command, but %zu recorded %s go on, such as process %d, "
+			"%.60s; "
 			"--wait-all waits for them",
 			source->path, alive->nr, processes_word(alive->nr), (int)alive->first->pid,
 			shown_name(alive->first));
 	else if (others_go_on)
-		message("%s: the recording ended with its command, but a process that it traces goes on; --wait-all waits "
+		message("%s: the recording ended with its command, but a process that it traces goes on; --wait-all "
+			"waits "
 			"for it",
 			source->path);
 }

@@ -31,8 +31,8 @@ struct descendants {
 };
 
 /*
- * Look for new descendants, and let the namer read them and the process itself, if it is time for this.  A look takes at
- * most a fiftieth of the time: after a long look, the next one is late.  Return the time in milliseconds to the next
+ * Look for new descendants, and let the namer read them and the process itself, if it is time for this.  A look takes
+ * at most a fiftieth of the time: after a long look, the next one is late.  Return the time in milliseconds to the next
  * look, or -1 if there is none.
  */
 int descendants_look(struct descendants *descendants);

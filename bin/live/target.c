@@ -341,7 +341,8 @@ void target_explain(const struct target *target, bool inherits)
 			"records programs that do not use it",
 			program);
 	else
-		message("%s did not use libposixtrace, as far as is known; --preload records a program that does not use "
+		message("%s did not use libposixtrace, as far as is known; --preload records a program that does not "
+			"use "
 			"it, and --inherit also traces the programs that it starts",
 			program);
 }

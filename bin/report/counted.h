@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The times that the kernel counted for the threads of a log without scheduling records: between the first and the last
- * count in the range.  They are estimates: a count may miss some milliseconds of a thread that runs, and the rest of the
- * time is taken for time blocked.
+ * count in the range.  They are estimates: a count may miss some milliseconds of a thread that runs, and the rest of
+ * the time is taken for time blocked.
  */
 #ifndef TXTRACE_REPORT_COUNTED_H
 #define TXTRACE_REPORT_COUNTED_H

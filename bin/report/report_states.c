@@ -90,7 +90,8 @@ void report_print_counted(const struct report *report, struct table *table)
 		if (report->counted.row[i].until_ns > report->counted.row[i].from_ns)
 			put_counted(report, table, &report->counted.row[i]);
 	table_end(table);
-	table_note(table, "  the log has no scheduling records: these are estimates by the kernel's times of each thread");
+	table_note(table,
+		   "  the log has no scheduling records: these are estimates by the kernel's times of each thread");
 }
 
 static void put_latencies(const struct report *report, struct table *table, struct states_row *row, const char *since,

@@ -53,7 +53,9 @@ void run_queue_add(struct run_queue *queue, enum thread_state state, int64_t fro
 
 size_t run_queue_rows(const struct run_queue *queue)
 {
-	return queue->width_ns == 0 ? 0 : (size_t)((queue->end_ns - queue->begin_ns + queue->width_ns - 1) / queue->width_ns);
+	return queue->width_ns == 0 ?
+		       0 :
+		       (size_t)((queue->end_ns - queue->begin_ns + queue->width_ns - 1) / queue->width_ns);
 }
 
 int64_t run_queue_length(const struct run_queue *queue, size_t row)

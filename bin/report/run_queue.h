@@ -15,7 +15,8 @@
 #define RUN_QUEUE_ROWS 50
 
 struct run_queue {
-	int64_t begin_ns, width_ns; /* of the first interval, from the first event; width_ns is 0 before the first period */
+	/* of the first interval, from the first event; width_ns is 0 before the first period */
+	int64_t begin_ns, width_ns;
 	bool is_five;		    /* the next growth is by 2, otherwise by 5 */
 	int64_t end_ns;		    /* the end of the latest period */
 	int64_t ready_ns[RUN_QUEUE_ROWS], running_ns[RUN_QUEUE_ROWS], unknown_ns[RUN_QUEUE_ROWS];

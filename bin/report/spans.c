@@ -133,7 +133,8 @@ static void take(struct span *span, const struct source *source, const struct ev
 	if (!find_key(span, event, &key))
 		return;
 	/* An event may end a span and begin the next one. */
-	if (fnmatch(span->ends, event->name, 0) == 0 && (map_find(&span->begun, key) || strcmp(span->begins, span->ends) != 0))
+	if (fnmatch(span->ends, event->name, 0) == 0 &&
+	    (map_find(&span->begun, key) || strcmp(span->begins, span->ends) != 0))
 		end_span(span, key, event->time_ns - source->first_ns);
 	if (fnmatch(span->begins, event->name, 0) == 0)
 		begin_span(span, key, event->time_ns - source->first_ns);

@@ -2,8 +2,8 @@
 /*
  * Spans: the time from an event to a later one of the same thread, or with the same number in its data.
  *
- * A span that begins again before it has ended is not counted: its end is missing.  Where events are missing in the trace,
- * no span that has begun before is counted.
+ * A span that begins again before it has ended is not counted: its end is missing.  Where events are missing in the
+ * trace, no span that has begun before is counted.
  *
  * Memory use depends on the number of spans that are open at the same time.
  */
@@ -34,7 +34,8 @@ struct spans {
 };
 
 /*
- * Parse "NAME=BEGIN..END" or "NAME=BEGIN..END:u32[OFFSET]", and add it.  If it is wrong, print a message and return false.
+ * Parse "NAME=BEGIN..END" or "NAME=BEGIN..END:u32[OFFSET]", and add it.  If it is wrong, print a message and return
+ * false.
  */
 bool spans_add(struct spans *spans, const char *text);
 

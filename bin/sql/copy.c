@@ -20,7 +20,8 @@ static int copy_table(struct sql_database *database, const struct sql_table *tab
 
 	sqlite3_free(name);
 	if (code == SQLITE_OK)
-		code = run(database, sqlite3_mprintf("INSERT INTO copy.%s SELECT * FROM main.%s", table->name, table->name));
+		code = run(database,
+			   sqlite3_mprintf("INSERT INTO copy.%s SELECT * FROM main.%s", table->name, table->name));
 	for (const struct sql_column *at = table->columns; at->name && code == SQLITE_OK; at++)
 		if (at->index)
 			code = run(database, sqlite3_mprintf("CREATE INDEX copy.%s_%s ON %s(%s)", table->name, at->name,

@@ -8,8 +8,8 @@
 #include "base/message.h"
 #include "sql/functions.h"
 
-const struct sql_table *const sql_tables[] = {&sql_events, &sql_threads, &sql_objects, &sql_types, &sql_waits, &sql_holds,
-					      &sql_states, &sql_modules, &sql_files,   NULL};
+const struct sql_table *const sql_tables[] = {&sql_events, &sql_threads, &sql_objects, &sql_types, &sql_waits,
+					      &sql_holds,  &sql_states,	 &sql_modules, &sql_files, NULL};
 
 /* SQLite calls this for each action of a statement while it prepares the statement. */
 static int authorize(void *argument, int action, const char *one, const char *other, const char *database_name,
@@ -34,8 +34,8 @@ static int authorize(void *argument, int action, const char *one, const char *ot
 }
 
 /*
- * SQLite declares a table at its first use, and asks for the right to create it.  So use the tables before authorize() is
- * set.
+ * SQLite declares a table at its first use, and asks for the right to create it.  So use the tables before authorize()
+ * is set.
  */
 static int use_table(struct sql_database *database, const struct sql_table *table)
 {
@@ -68,8 +68,8 @@ static bool make_database(struct sql_database *database)
 	return code == SQLITE_OK;
 }
 
-bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths, const struct selection *selection,
-	      bool is_quiet)
+bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths,
+	      const struct selection *selection, bool is_quiet)
 {
 	*database = (struct sql_database){.file = must(calloc(nr_paths, sizeof(*database->file)))};
 	for (unsigned int i = 0; i < nr_paths; i++) {
@@ -115,7 +115,8 @@ static bool is_blank(struct sql_database *database, const char *text)
 	return is_empty;
 }
 
-bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text, enum format format)
+bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text,
+	     enum format format)
 {
 	const char *rest = statements;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A database of SQLite with tables over trace files.  Nothing is imported: the tables read the files.  Statements can only
- * read: what would write, or open another file, is refused.
+ * A database of SQLite with tables over trace files.  Nothing is imported: the tables read the files.  Statements can
+ * only read: what would write, or open another file, is refused.
  */
 #ifndef TXTRACE_SQL_DATABASE_H
 #define TXTRACE_SQL_DATABASE_H
@@ -16,19 +16,20 @@
  * Open the files.  The caller keeps the paths and the selection valid, and closes the database with sql_close(), also
  * after a failure.  is_quiet: do not report what the files lack.  After a failure, print a message and return false.
  */
-bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths, const struct selection *selection,
-	      bool is_quiet);
+bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths,
+	      const struct selection *selection, bool is_quiet);
 void sql_close(struct sql_database *database);
 
 /*
- * Run statements, and print the rows of each.  If is_single, more than one statement is an error.  After an error, print a
- * message and return false.
+ * Run statements, and print the rows of each.  If is_single, more than one statement is an error.  After an error,
+ * print a message and return false.
  */
-bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text, enum format format);
+bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text,
+	     enum format format);
 
 /*
- * Copy all tables into a new database in this file.  No statement can be run after it.  After a failure, print a message
- * and return false; the file is then incomplete.
+ * Copy all tables into a new database in this file.  No statement can be run after it.  After a failure, print a
+ * message and return false; the file is then incomplete.
  */
 bool sql_copy(struct sql_database *database, const char *path);
 

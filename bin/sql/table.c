@@ -91,8 +91,8 @@ static bool takes(sqlite3_index_info *info, int i, enum sql_role role)
 }
 
 /*
- * Choose the constraints that a cursor gets.  idxStr has two characters for each of them: the role and the operator.  idxNum
- * has a bit for each of the first 30 columns that the query uses, and bit 30 for all others.
+ * Choose the constraints that a cursor gets.  idxStr has two characters for each of them: the role and the operator.
+ * idxNum has a bit for each of the first 30 columns that the query uses, and bit 30 for all others.
  */
 static int choose_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {

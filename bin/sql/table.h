@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual tables of SQLite over the files.  SQLite calls the module in table.c.  Each table has a struct sql_table, which
- * says what its columns are and gives the values.
+ * Virtual tables of SQLite over the files.  SQLite calls the module in table.c.  Each table has a struct sql_table,
+ * which says what its columns are and gives the values.
  *
- * SQLite passes constraints such as "ns >= 5" to the module.  A column whose role is not ROLE_NONE makes use of them: the
- * cursor then has bounds, and the table need not return rows that are outside of them.  SQLite tests all constraints again,
- * so a table may return more rows than the bounds allow, but never fewer.
+ * SQLite passes constraints such as "ns >= 5" to the module.  A column whose role is not ROLE_NONE makes use of them:
+ * the cursor then has bounds, and the table need not return rows that are outside of them.  SQLite tests all
+ * constraints again, so a table may return more rows than the bounds allow, but never fewer.
  */
 #ifndef TXTRACE_SQL_TABLE_H
 #define TXTRACE_SQL_TABLE_H
@@ -74,7 +74,9 @@ struct sql_table {
 	int (*begin)(struct sql_cursor *cursor);
 	/* Go to the next row, of number cursor->row.  Return false after the last row of the file. */
 	bool (*next)(struct sql_cursor *cursor);
-	/* Set the value of a column in the current row as the result.  Without a call of a result function, it is NULL. */
+	/*
+	 * Set the value of a column in the current row as the result.  Without a call of a result function, it is NULL.
+	 */
 	void (*value)(struct sql_cursor *cursor, sqlite3_context *result, int column);
 	void (*close)(struct sql_cursor *cursor); /* free the state; may be NULL */
 };

@@ -388,7 +388,8 @@ static void state_value(struct sql_cursor *cursor, sqlite3_context *result, int 
 
 const struct sql_table sql_states = {
 	.name = "states",
-	.summary = "one row for each time that a thread was running, preempted, woken or blocked, from scheduling records",
+	.summary =
+		"one row for each time that a thread was running, preempted, woken or blocked, from scheduling records",
 	.columns = state_columns,
 	.begin = begin,
 	.next = next_state,

@@ -30,8 +30,8 @@ bool calls_next(struct source *source, struct event *event);
 unsigned int call_service(const struct event *event);
 
 /*
- * Return true if this event counts.  A call that waited counts once, at its first event.  An event that calls_next() made
- * is not in the file, so it does not count.
+ * Return true if this event counts.  A call that waited counts once, at its first event.  An event that calls_next()
+ * made is not in the file, so it does not count.
  */
 bool call_counts(const struct event *event);
 

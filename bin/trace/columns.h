@@ -28,8 +28,8 @@ struct listing {
 };
 
 /*
- * Choose the columns.  `names` are names with commas between them, "data.FIELD" or "all".  NULL means the default columns.  If a
- * name is unknown, print a message and return false.
+ * Choose the columns.  `names` are names with commas between them, "data.FIELD" or "all".  NULL means the default
+ * columns.  If a name is unknown, print a message and return false.
  */
 bool listing_choose(struct listing *listing, const char *names);
 
@@ -49,8 +49,8 @@ void listing_end(struct listing *listing);
 bool data_filters(char *text, size_t size, struct source *source, const struct event *event);
 
 /*
- * Print the data of an event: its fields, or the information words of ThreadX.  Data without a description are hex digits
- * in groups of four bytes, because they may be anything.
+ * Print the data of an event: its fields, or the information words of ThreadX.  Data without a description are hex
+ * digits in groups of four bytes, because they may be anything.
  */
 void print_data(struct text *text, struct source *source, const struct event *event);
 

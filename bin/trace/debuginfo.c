@@ -144,7 +144,8 @@ bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const cha
 	return *file != NULL;
 }
 
-enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text, const char **why, bool *has_types)
+enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
+				      const char **why, bool *has_types)
 {
 	Dwarf_Addr bias;
 	Dwarf *dwarf = dwfl_module_getdwarf((Dwfl_Module *)module, &bias);

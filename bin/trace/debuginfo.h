@@ -49,7 +49,8 @@ struct debuginfo_inline {
 /*
  * Find a type, and describe it (dwarf_type.h).  *has_types: the file, or its separate file, has debugging information.
  */
-enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text, const char **why, bool *has_types);
+enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
+				      const char **why, bool *has_types);
 
 #define DEBUGINFO_INLINES 16
 
@@ -64,8 +65,8 @@ struct debuginfo_inline {
 
 #define DEBUGINFO_INLINES 1
 
-static inline enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text, const char **why,
-				 bool *has_types)
+static inline enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
+						    const char **why, bool *has_types)
 {
 	(void)module, (void)reference, (void)text, (void)why;
 	*has_types = false;

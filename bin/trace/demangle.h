@@ -5,8 +5,8 @@
 
 /*
  * Return the name for a symbol: "bank::vault" for "_ZN4bank5vaultE".  Symbols of C, symbols of Rust's newer scheme
- * (_R...), and all symbols if the library of C++ is missing, stay as they are.  A version such as "@GLIBC_2.2.5" is left
- * out.  Free the result with free().
+ * (_R...), and all symbols if the library of C++ is missing, stay as they are.  A version such as "@GLIBC_2.2.5" is
+ * left out.  Free the result with free().
  */
 char *demangle(const char *symbol);
 

@@ -81,7 +81,8 @@ static bool search_units(struct search *search, Dwarf *dwarf)
 
 	while (search->nr_steps < STEPS_MAX && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, &split) == 0) {
 		search->nr_steps++;
-		if (search_scope(search, type == DW_UT_skeleton && dwarf_tag(&split) != DW_TAG_invalid ? &split : &die, 0))
+		if (search_scope(search, type == DW_UT_skeleton && dwarf_tag(&split) != DW_TAG_invalid ? &split : &die,
+				 0))
 			return true;
 	}
 	return false;

@@ -4,8 +4,8 @@
  * "u32 id; pad 4; f64 load; char name[24]".  The description has the short form, with each gap as pad, so that it needs
  * no knowledge of the machine.
  *
- * The debugging information is untrusted: the functions end after a bounded number of steps, and use a description only if
- * it has the size of the type.
+ * The debugging information is untrusted: the functions end after a bounded number of steps, and use a description only
+ * if it has the size of the type.
  */
 #ifndef TXTRACE_TRACE_DWARF_TYPE_H
 #define TXTRACE_TRACE_DWARF_TYPE_H
@@ -24,8 +24,8 @@ enum dwarf_type_result {
 };
 
 /*
- * Find the type of a reference ("struct order", "order_t").  After DWARF_TYPE_FOUND, text is its description, with a null
- * byte.  After DWARF_TYPE_UNFIT, *why is the reason, as a sentence about the type without its subject.
+ * Find the type of a reference ("struct order", "order_t").  After DWARF_TYPE_FOUND, text is its description, with a
+ * null byte.  After DWARF_TYPE_UNFIT, *why is the reason, as a sentence about the type without its subject.
  */
 enum dwarf_type_result dwarf_type_describe(Dwarf *dwarf, const char *reference,
 					   char text[PX_FIELDS_TEXT_MAX + 1], const char **why);

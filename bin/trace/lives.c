@@ -19,7 +19,8 @@ static struct life *life_of(struct lives *lives, const struct event *event)
 			lives->room = lives->room ? 2 * lives->room : 64;
 			lives->life = must(reallocarray(lives->life, lives->room, sizeof(*lives->life)));
 		}
-		lives->life[lives->nr++] = (struct life){.context = event->context, .first = event->number, .has_ended = true};
+		lives->life[lives->nr++] =
+			(struct life){.context = event->context, .first = event->number, .has_ended = true};
 		*known = lives->nr;
 	}
 	return &lives->life[*known - 1];

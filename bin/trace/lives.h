@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which threads of a log live.  The end of a process ends all its threads, but only one of them records it, or none.  A
- * process ends with _exit() or exit(), or a parent that waits for it learns that it has ended.  An exec ends all threads
- * of the former program.
+ * process ends with _exit() or exit(), or a parent that waits for it learns that it has ended.  An exec ends all
+ * threads of the former program.
  */
 #ifndef TXTRACE_TRACE_LIVES_H
 #define TXTRACE_TRACE_LIVES_H

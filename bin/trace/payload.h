@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of user events as fields, if their type has a description: from the command line, from a file beside the trace
- * (type_lines.h), or in the log or the stream, in this order.  lib/fields/fields.h parses descriptions, lists their fields
- * and reads values.
+ * The data of user events as fields, if their type has a description: from the command line, from a file beside the
+ * trace (type_lines.h), or in the log or the stream, in this order.  lib/fields/fields.h parses descriptions, lists
+ * their fields and reads values.
  */
 #ifndef TXTRACE_TRACE_PAYLOAD_H
 #define TXTRACE_TRACE_PAYLOAD_H
@@ -14,8 +14,8 @@
 #include "trace/source.h"
 
 /*
- * Call this function once for each source, before its first event is shown.  It reads the descriptions beside the trace,
- * and notes which event types of --type the source has.
+ * Call this function once for each source, before its first event is shown.  It reads the descriptions beside the
+ * trace, and notes which event types of --type the source has.
  */
 void payload_begin(struct source *source);
 
@@ -25,8 +25,8 @@ void payload_report_unused(void);
 typedef void payload_take(void *argument, trace_event_id_t type, const struct px_fields *fields);
 
 /*
- * Call take() for each described type, also for the system events with fields.  While a trace goes on, the types of --type
- * that may come later are among them, as type 0.
+ * Call take() for each described type, also for the system events with fields.  While a trace goes on, the types of
+ * --type that may come later are among them, as type 0.
  */
 void payload_each_type(struct source *source, payload_take *take, void *argument);
 
@@ -43,9 +43,9 @@ struct payload_field {
 #define PAYLOAD_FIELDS_MAX 1024
 
 /*
- * Return the values of a type, in the order of the description; *nr is 0 if it has none.  The list leaves out the elements
- * of an array that takes the rest of the data, and the values after the first PAYLOAD_FIELDS_MAX.  It is valid as long as
- * the source.
+ * Return the values of a type, in the order of the description; *nr is 0 if it has none.  The list leaves out the
+ * elements of an array that takes the rest of the data, and the values after the first PAYLOAD_FIELDS_MAX.  It is valid
+ * as long as the source.
  */
 const struct payload_field *payload_list(struct source *source, trace_event_id_t type, size_t *nr);
 
@@ -57,8 +57,8 @@ bool payload_value_at(struct source *source, const struct event *event, const st
 const char *payload_description(struct source *source, trace_event_id_t type);
 
 /*
- * Return the data as they were in the memory of the traced program; event->data of a ThreadX trace buffer are words in the
- * order of this machine.  The result is valid until the next call.
+ * Return the data as they were in the memory of the traced program; event->data of a ThreadX trace buffer are words in
+ * the order of this machine.  The result is valid until the next call.
  */
 const unsigned char *payload_bytes(const struct source *source, const struct event *event);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes of a log run the program whose modules the log lists.  These are the modules of the first process, and
- * of the last program that it executed.  A child by fork has the same modules until it executes another program.
+ * Which processes of a log run the program whose modules the log lists.  These are the modules of the first process,
+ * and of the last program that it executed.  A child by fork has the same modules until it executes another program.
  */
 #ifndef TXTRACE_TRACE_PROGRAMS_H
 #define TXTRACE_TRACE_PROGRAMS_H

@@ -11,7 +11,8 @@ bool stack_read(const struct event *event, struct stack *stack)
 {
 	uint16_t nr, end;
 
-	if (!event->is_call || event->size < LAYOUT_BYTES || !event->row || strcmp(event->row->name, "txtrace_stack") != 0)
+	if (!event->is_call || event->size < LAYOUT_BYTES || !event->row ||
+	    strcmp(event->row->name, "txtrace_stack") != 0)
 		return false;
 	memset(stack, 0, sizeof(*stack));
 	memcpy(&stack->id, event->data, sizeof(stack->id));
@@ -54,7 +55,8 @@ void stack_trim(struct symbols *symbols, struct stack *stack)
 		unsigned int nr;
 		const struct symbols_frame *frame = symbols_frames(symbols, stack->frame[i], &nr);
 
-		if (!symbols_is_program(symbols, stack->frame[i]) || (nr > 0 && strcmp(frame[0].function, "_start") == 0))
+		if (!symbols_is_program(symbols, stack->frame[i]) ||
+		    (nr > 0 && strcmp(frame[0].function, "_start") == 0))
 			continue;
 		if (i + 1 < stack->nr)
 			stack->end = 0;

@@ -32,8 +32,8 @@ const char *stack_cut(unsigned int end);
 void stack_trim(struct symbols *symbols, struct stack *stack);
 
 /*
- * Return the stack in one line, with the outermost function first: "main;run;take".  If the stack is cut, it begins with
- * "[cut]".  This is the form for flame graphs.  symbols: NULL if there are none.  The caller frees the text.
+ * Return the stack in one line, with the outermost function first: "main;run;take".  If the stack is cut, it begins
+ * with "[cut]".  This is the form for flame graphs.  symbols: NULL if there are none.  The caller frees the text.
  */
 char *stack_fold(struct symbols *symbols, const struct stack *stack);
 

@@ -347,7 +347,8 @@ bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_F
 	if (result == DWARF_TYPE_FOUND)
 		return true;
 	if (!HAVE_SYMBOLS)
-		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: this txtrace cannot read debugging information (it has no libdw)");
+		snprintf(why, SYMBOLS_WHY_BYTES,
+			 "is not known: this txtrace cannot read debugging information (it has no libdw)");
 	else if (result == DWARF_TYPE_UNFIT)
 		snprintf(why, SYMBOLS_WHY_BYTES, "%s", reason);
 	else if (is_declared)
@@ -355,7 +356,8 @@ bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_F
 	else if (symbols->nr == 0)
 		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: the log does not list the files of the program");
 	else if (!program_has_types)
-		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: %s has no debugging information here (compile with -g)", first);
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: %s has no debugging information here (compile with -g)",
+			 first);
 	else
 		snprintf(why, SYMBOLS_WHY_BYTES, "is not in the debugging information of %s%s",
 			 first, nr > 1 ? " or of its shared objects" : "");

@@ -34,7 +34,9 @@ struct symbols *symbols_of_process(pid_t pid);
  */
 bool symbols_is_executed_again(const struct symbols *former, const struct symbols *symbols);
 
-/* Use the file of a program that does not run.  It has no addresses: only symbols_type() is of use.  Never return NULL. */
+/*
+ * Use the file of a program that does not run.  It has no addresses: only symbols_type() is of use.  Never return NULL.
+ */
 struct symbols *symbols_of_file(const char *path);
 void symbols_free(struct symbols *symbols);
 

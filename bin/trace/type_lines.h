@@ -36,8 +36,8 @@ bool type_lines_option(const char *argument);
 bool type_lines_file(const char *path);
 
 /*
- * Read the file TYPE_LINES_BESIDE in the directory of this trace, if there is one.  Print a message for a wrong line, and
- * leave it out.
+ * Read the file TYPE_LINES_BESIDE in the directory of this trace, if there is one.  Print a message for a wrong line,
+ * and leave it out.
  */
 void type_lines_beside(struct type_lines *lines, const char *trace_path);
 

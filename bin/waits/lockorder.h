@@ -21,8 +21,8 @@
 
 /*
  * An edge counts only if the trace shows how the hold ended: the thread gave the lock back, or still has it at the end
- * of the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the lock
- * back before it wanted the other lock.
+ * of the trace.  If another thread takes the lock instead, or if a gap hides the end, the thread may have given the
+ * lock back before it wanted the other lock.
  *
  * This stands for all edges of one thread with the same held lock, the same wanted lock and the same gate locks.  The
  * times and code addresses are those of the first of these edges.

@@ -355,7 +355,8 @@ static void print_locks(const struct locks *locks, struct lock *const *list, siz
 	table_end(table);
 	if (locks->waits.nr_counted > 0)
 		table_note(table,
-			   "  %" PRIu64 " calls were counted and not recorded: how long their locks were held, and by which "
+			   "  %" PRIu64
+			   " calls were counted and not recorded: how long their locks were held, and by which "
 			   "threads, is not known",
 			   locks->waits.nr_counted);
 }

@@ -149,10 +149,11 @@ static void print_text(struct row *row, struct symbols *symbols, struct text *te
 	waits_describe(row->object, object, sizeof(object));
 	units_duration(total, sizeof(total), row->total_ns);
 	units_duration(longest, sizeof(longest), row->longest_ns);
-	text_printf(text, "  %s in %" PRIu64 " wait%s, the longest %s: ", total, row->nr, row->nr == 1 ? "" : "s", longest);
+	text_printf(text, "  %s in %" PRIu64 " wait%s, the longest %s: ", total, row->nr, row->nr == 1 ? "" : "s",
+		    longest);
 	text_plain(text, object, 0);
-	text_printf(text, "%s%s%s\n", *row->service && row->object->kind ? " (" : "", row->object->kind ? row->service : "",
-		    *row->service && row->object->kind ? ")" : "");
+	text_printf(text, "%s%s%s\n", *row->service && row->object->kind ? " (" : "",
+		    row->object->kind ? row->service : "", *row->service && row->object->kind ? ")" : "");
 	stack_trim(symbols, &shown);
 	stack_lines(symbols, &shown, put_line, text);
 	text_char(text, '\n');
@@ -189,7 +190,8 @@ static void print_rest(const struct stack_waits *all, struct table *table)
 	units_duration(total, sizeof(total), all->total_ns - all->total_with_stack_ns);
 	if (all->nr > all->nr_with_stack)
 		table_note(table,
-			   "  and %" PRIu64 " wait%s without a stack, %s in all: shorter than the bound, not over, or the "
+			   "  and %" PRIu64
+			   " wait%s without a stack, %s in all: shorter than the bound, not over, or the "
 			   "stack was lost",
 			   all->nr - all->nr_with_stack, all->nr - all->nr_with_stack == 1 ? "" : "s", total);
 	if (all->nr_cut > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waits of a log by the stacks of their callers: blocked --stacks, locks --stacks, and --format folded.  A wait that
- * was shorter than the bound of the recording has no stack; these waits are counted.
+ * The waits of a log by the stacks of their callers: blocked --stacks, locks --stacks, and --format folded.  A wait
+ * that was shorter than the bound of the recording has no stack; these waits are counted.
  */
 #ifndef TXTRACE_WAITS_STACK_WAITS_H
 #define TXTRACE_WAITS_STACK_WAITS_H

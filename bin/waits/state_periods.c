@@ -90,8 +90,8 @@ static void give_late(struct reading *reading, struct order *order)
 		memmove(order->late, order->late + nr, order->nr_late * sizeof(*order->late));
 }
 
-static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter, enum thread_state state,
-		       int64_t from_ns, int64_t until_ns)
+static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		       enum thread_state state, int64_t from_ns, int64_t until_ns)
 {
 	struct reading *reading = arg;
 	struct order *order = order_of(reading, thread);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The periods in which the threads of a log ran, were ready, or were blocked, by its scheduling records: what the command
- * states and the exporters show.
+ * The periods in which the threads of a log ran, were ready, or were blocked, by its scheduling records: what the
+ * command states and the exporters show.
  *
- * The filter has no effect, because the records of one event type or thread alone would give wrong periods.  A period is
- * cut off at the ends of the selected range.
+ * The filter has no effect, because the records of one event type or thread alone would give wrong periods.  A period
+ * is cut off at the ends of the selected range.
  *
  * Memory use depends on the number of threads, and on how often a thread gets a CPU during one of its waits.
  */
@@ -27,9 +27,9 @@ struct state_period {
 };
 
 /*
- * Read the file from its beginning to its end.  Call take() for each period.  The periods of one thread come in the order
- * of time, without a gap between them; those of different threads do not.  Return false if the file has no scheduling
- * records; then take() was not called.
+ * Read the file from its beginning to its end.  Call take() for each period.  The periods of one thread come in the
+ * order of time, without a gap between them; those of different threads do not.  Return false if the file has no
+ * scheduling records; then take() was not called.
  */
 bool state_periods_read(struct source *source, const struct selection *selection,
 			void (*take)(void *arg, const struct state_period *period), void *arg);

@@ -134,7 +134,8 @@ static void forget(struct thread_states *states, bool is_all)
 {
 	for (struct sched_thread *at = states->first; at; at = at->next) {
 		at->is_first = false;
-		if (at->has_ended || (!is_all && at->state == THREAD_RUNNING && map_find(&states->in_gap, at->cpu) == 0))
+		if (at->has_ended ||
+		    (!is_all && at->state == THREAD_RUNNING && map_find(&states->in_gap, at->cpu) == 0))
 			continue;
 		change(states, at, THREAD_UNKNOWN, states->now_ns);
 	}
@@ -281,7 +282,10 @@ bool thread_states_event(struct thread_states *states, const struct event *event
 		return false;
 	if (record.kind == SCHED_CPU_TIME)
 		return true;
-	/* Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first event on. */
+	/*
+	 * Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first
+	 * event on.
+	 */
 	if (!states->has_records && record.kind != SCHED_START) {
 		states->is_valid = states->is_whole = true;
 		states->valid_ns = states->first_ns;

@@ -4,7 +4,8 @@
  * blocked, or the log does not show it.  The model of waits (waits.h) feeds this one, and tells it when a thread waits
  * in a call and when another thread woke it.  doc/reports.md has the rules.
  *
- * The times of a thread add up to its life, as far as the trace covers it.  Memory use depends on the number of threads.
+ * The times of a thread add up to its life, as far as the trace covers it.  Memory use depends on the number of
+ * threads.
  */
 #ifndef TXTRACE_WAITS_THREAD_STATES_H
 #define TXTRACE_WAITS_THREAD_STATES_H
@@ -45,7 +46,8 @@ struct sched_thread {
 	bool is_first;
 	/* For the model of waits. */
 	bool is_in_wait;
-	int64_t slept_from_ns, slept_until_ns; /* the newest time blocked in the wait; the listener does not know it yet */
+	/* the newest time blocked in the wait; the listener does not know it yet */
+	int64_t slept_from_ns, slept_until_ns;
 	bool has_slept;
 
 	size_t index;
@@ -91,7 +93,9 @@ void thread_states_end(struct thread_states *states);
 /* Return the thread that has this tid now. */
 struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid);
 
-/* From now on the thread has this handle: after an exec it has another one.  What it did before counts for the former. */
+/*
+ * From now on the thread has this handle: after an exec it has another one.  What it did before counts for the former.
+ */
 void thread_states_set_context(struct thread_states *states, struct sched_thread *thread, unsigned int context);
 
 /* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */

@@ -346,7 +346,9 @@ static void print_threads(struct top *top, struct table *table, size_t most)
 	if (most > 0 && nr > most)
 		table_note(table, "  %zu more threads", nr - most);
 	if (nr > 0 && row[0].is_estimated)
-		table_note(table, "  there are no scheduling records: shares are estimates by the kernel's times of each thread");
+		table_note(
+			table,
+			"  there are no scheduling records: shares are estimates by the kernel's times of each thread");
 	else if (!top->waits.states.has_records)
 		table_note(table, "  there are no scheduling records, so it is not known when threads ran");
 	free(row);

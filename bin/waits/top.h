@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * txtrace top: what the threads of a trace did since the last look, and for which objects they waited.  The caller reads
- * events again and again, and each time prints what is new.
+ * txtrace top: what the threads of a trace did since the last look, and for which objects they waited.  The caller
+ * reads events again and again, and each time prints what is new.
  *
- * Shares of threads come from the scheduling records.  Without them, the caller may add the times that the kernel counts
- * for each thread; these shares are estimates, because the kernel does not count the time blocked.
+ * Shares of threads come from the scheduling records.  Without them, the caller may add the times that the kernel
+ * counts for each thread; these shares are estimates, because the kernel does not count the time blocked.
  */
 #ifndef TXTRACE_WAITS_TOP_H
 #define TXTRACE_WAITS_TOP_H
@@ -24,8 +24,8 @@ void top_free(struct top *top);
 void top_read(struct top *top);
 
 /*
- * What the kernel counts of a thread since its beginning, at a time of CLOCK_MONOTONIC.  The name is used if no event has
- * one.
+ * What the kernel counts of a thread since its beginning, at a time of CLOCK_MONOTONIC.  The name is used if no event
+ * has one.
  */
 void top_count_thread(struct top *top, pid_t pid, pid_t tid, const char *name, int64_t at_ns, int64_t ran_ns,
 		      int64_t ready_ns);

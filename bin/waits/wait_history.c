@@ -232,7 +232,8 @@ struct state_times wait_history_rest(struct kept *kept, struct part part)
 		while (first < kept->nr_stretches && kept->stretch[first].end_ns <= own.from_ns)
 			first++;
 		for (unsigned int k = first; k < kept->nr_stretches && kept->stretch[k].begin_ns < own.until_ns; k++)
-			units_add(&ns, -part_length(part_common(own, kept->stretch[k].begin_ns, kept->stretch[k].end_ns)));
+			units_add(&ns,
+				  -part_length(part_common(own, kept->stretch[k].begin_ns, kept->stretch[k].end_ns)));
 		if (ns <= 0)
 			continue;
 		units_add(&rest.ns[spent->state], ns);

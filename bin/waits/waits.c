@@ -204,8 +204,8 @@ static void set_waker(struct waits *waits, const struct event *event, struct wai
 }
 
 /*
- * In a trace buffer that is made from a log, the context of a RESUME may be the thread "idle" (NATIVE_IDLE_HANDLE).  Then it
- * is not known which thread ended the wait.
+ * In a trace buffer that is made from a log, the context of a RESUME may be the thread "idle" (NATIVE_IDLE_HANDLE).
+ * Then it is not known which thread ended the wait.
  */
 static bool is_idle(struct waits *waits, unsigned int context)
 {

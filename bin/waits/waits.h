@@ -69,8 +69,8 @@ struct wait {
 	int priority;	/* priority of the thread, or -1 if unknown */
 	uintptr_t address;
 	/*
-	 * The holder at the start of the wait.  If it is unknown: the first thread that took the object during the wait,
-	 * or the waker, or NULL.  It is the waiting thread itself if this thread locks its own lock again.
+	 * The holder at the start of the wait.  If it is unknown: the first thread that took the object during the
+	 * wait, or the waker, or NULL.  It is the waiting thread itself if this thread locks its own lock again.
 	 */
 	struct waiter *holder;
 	struct holder_activity did;

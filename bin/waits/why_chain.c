@@ -212,8 +212,9 @@ static void print_doing(struct why_chain *why, const struct waiter *thread, cons
 static void print_rest(const struct why_chain *why, const struct waiter *thread,
 		       const struct doings *doings, struct part part, unsigned int depth)
 {
-	const char *did = why->to.source->file.foreign ? "ran, or was ready to run," :
-							 "ran, was ready to run, or waited in a call that is not traced,";
+	const char *did = why->to.source->file.foreign ?
+				  "ran, or was ready to run," :
+				  "ran, was ready to run, or waited in a call that is not traced,";
 
 	if (doings->unknown_ns * SMALL_PART >= part_length(part))
 		why_line(&why->to, depth, "What %s did for %s of that is not known: events are missing.",
@@ -221,10 +222,12 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 	if (doings->rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (doings->rest.ns[THREAD_UNKNOWN] < doings->rest_ns)
-		why_line(&why->to, depth, doings->rest_ns == part_length(part) ? "All the time, of %s, %s %s%s." :
-										 "Of the other %s, %s %s%s.",
+		why_line(&why->to, depth,
+			 doings->rest_ns == part_length(part) ? "All the time, of %s, %s %s%s." :
+								"Of the other %s, %s %s%s.",
 			 why_duration(doings->rest_ns).text, thread->name, why_states(&doings->rest).text,
-			 doings->rest.ns[THREAD_BLOCKED] > 0 ? "; the calls in which it was blocked are not traced" : "");
+			 doings->rest.ns[THREAD_BLOCKED] > 0 ? "; the calls in which it was blocked are not traced" :
+							       "");
 	else if (doings->rest_ns == part_length(part))
 		why_line(&why->to, depth, "%s %s all the time.", thread->name, did);
 	else
@@ -427,8 +430,9 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 	if (*why->doubt.text)
 		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
 	if (may_be_shared)
-		why_line(&why->to, depth, "If the object is in shared memory, a signal by another process may have another "
-					  "name in this trace.");
+		why_line(&why->to, depth,
+			 "If the object is in shared memory, a signal by another process may have another "
+			 "name in this trace.");
 	if (before->nr > 0 && is_lost)
 		why_line(&why->to, depth, "%s a signal has no effect on threads that wait later.",
 			 is_sure ? "Lost wake-up:" : "Perhaps a lost wake-up:");

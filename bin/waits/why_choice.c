@@ -77,8 +77,8 @@ static unsigned int find_thread(const struct source *source, const char *name,
 }
 
 /*
- * Return the main thread of the first process, or 0.  Threads have their handles in the order in which they began.  *other
- * becomes the main thread of another program that this process executed, or 0.
+ * Return the main thread of the first process, or 0.  Threads have their handles in the order in which they began.
+ * *other becomes the main thread of another program that this process executed, or 0.
  */
 static unsigned int find_main(const struct source *source, const char *name, unsigned int *other)
 {
@@ -88,7 +88,8 @@ static unsigned int find_main(const struct source *source, const char *name, uns
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
 
-		if (object->type == OBJECT_THREAD && is_main(object, name) && (!found || object->handle < found->handle))
+		if (object->type == OBJECT_THREAD && is_main(object, name) &&
+		    (!found || object->handle < found->handle))
 			found = object;
 	}
 	for (size_t i = 0; found && i < source->nr_objects && *other == 0; i++) {

@@ -16,7 +16,10 @@ static bool is_earlier(struct px_archive *archive, uint64_t time_ns)
 	return archive->kind->next(archive, NULL, 0, &report) == PX_NEXT_EVENT && report.time_ns < time_ns;
 }
 
-/* Return the last part that is about earlier, or 0.  The number of parts is not known: there is none from some number on. */
+/*
+ * Return the last part that is about earlier, or 0.  The number of parts is not known: there is none from some number
+ * on.
+ */
 static uint32_t guess_part(struct px_archive *archive, uint64_t time_ns)
 {
 	uint32_t low = 0, high = UINT32_MAX;
@@ -34,8 +37,8 @@ static uint32_t guess_part(struct px_archive *archive, uint64_t time_ns)
 }
 
 /*
- * Go to a part whose first event is earlier.  The times in a log never fall, so all events before this part are earlier.
- * Return the number of these events.
+ * Go to a part whose first event is earlier.  The times in a log never fall, so all events before this part are
+ * earlier. Return the number of these events.
  */
 static uint64_t find_part(struct px_archive *archive, uint64_t time_ns)
 {

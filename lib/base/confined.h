@@ -8,7 +8,8 @@
  *
  *	- The process does not attach new streams, and keeps the mappings of ended ones.
  *	- A thread that has not recorded an event yet gets its tid from the C library, but no name and no priority.
- *	- Trace points do not wake up readers.  The flush thread does not depend on this, and flushes four times a second.
+ *	- Trace points do not wake up readers.  The flush thread does not depend on this, and flushes four times a
+ *	  second.
  *	- A child made by fork is not traced, and the exit of the process does not complete a log.
  *
  * Only the preloaded object sets this flag.  A program that calls the library itself can allow the system calls in its

@@ -34,8 +34,8 @@ struct px_descriptions {
 _Static_assert(PX_FIELDS_TEXT_MAX < 1 << 12, "the length has 12 bits");
 
 /*
- * Add the description of a type.  Return 0, also if the type has this description already, EEXIST if it has another one,
- * ENOSPC if there is no room, or EINVAL if there is no such type, or the length is 0 or too large.
+ * Add the description of a type.  Return 0, also if the type has this description already, EEXIST if it has another
+ * one, ENOSPC if there is no room, or EINVAL if there is no such type, or the length is 0 or too large.
  */
 int px_descriptions_add(struct px_descriptions *descriptions, unsigned int id, const char *text,
 			size_t length);

@@ -18,8 +18,8 @@
  *	struct-or-union	( struct | union ) [ TAG ] [ { declarations } ]
  *	enum		enum [ TAG ] [ : number ] [ { NAME [ = INTEGER ] , ... } ]
  *	definition	struct-or-union or enum, with a tag and a list, and without a declarator
- *	reference	( struct | union ) TAG  |  NAME, and nothing else: a type of the program, which only its debugging
- *			information describes
+ *	reference	( struct | union ) TAG  |  NAME, and nothing else: a type of the program, which only its
+ *			debugging information describes
  *
  * A tag may be used after its definition.  The members of a struct or union without a tag and a declarator are members
  * of the structure around it.  If a description has definitions only, the last struct or union is the data.  Blanks,
@@ -28,12 +28,12 @@
  *
  * Layout.  In the short form nothing is aligned: each field begins at the byte after the one before, and a bit-field at
  * the next bit.  pad skips bytes; ": 5" without a name skips bits.  In the C form fields have their natural alignment,
- * and bit-fields lie as the System V ABI says.  In both, the bits of a byte are numbered from the lowest one, or from the
- * highest one if the data have the other end first (is_big).  Without a number, an enum takes four bytes.
+ * and bit-fields lie as the System V ABI says.  In both, the bits of a byte are numbered from the lowest one, or from
+ * the highest one if the data have the other end first (is_big).  Without a number, an enum takes four bytes.
  *
- * Limits: a text of PX_FIELDS_TEXT_MAX bytes, PX_FIELDS_MAX declarators, structures in PX_FIELDS_DEPTH levels, arrays of
- * PX_FIELDS_DIMS dimensions, PX_FIELDS_SIZE_MAX bytes of data, and PX_FIELDS_VALUES_MAX values in them.  No text takes
- * more memory or time than these limits allow.
+ * Limits: a text of PX_FIELDS_TEXT_MAX bytes, PX_FIELDS_MAX declarators, structures in PX_FIELDS_DEPTH levels, arrays
+ * of PX_FIELDS_DIMS dimensions, PX_FIELDS_SIZE_MAX bytes of data, and PX_FIELDS_VALUES_MAX values in them.  No text
+ * takes more memory or time than these limits allow.
  *
  * This folder needs nothing but the C library, because the tool links it, too.  Texts and data are untrusted.
  */

@@ -49,7 +49,8 @@ static bool take_dimensions(struct px_fields_parser *parser, struct px_field *fi
 		if (!px_fields_take_number(parser, &dim))
 			return false;
 		if (dim == 0)
-			return px_fields_fail(parser, at, "an array has at least one element; [] is the rest of the data");
+			return px_fields_fail(parser, at,
+					      "an array has at least one element; [] is the rest of the data");
 		if (dim > PX_FIELDS_SIZE_MAX || *nr * dim > PX_FIELDS_SIZE_MAX)
 			return px_fields_fail(parser, at, layout_too_large);
 		*nr *= dim;
@@ -164,8 +165,8 @@ static bool take_pointer(struct px_fields_parser *parser, struct px_fields_type 
 		return true;
 	if (!px_fields_use_form(parser, FORM_C, parser->at - 1))
 		return false;
-	while (px_fields_take_char(parser, '*') || px_fields_take_word(parser, "const") || px_fields_take_word(parser, "volatile") ||
-	       px_fields_take_word(parser, "restrict"))
+	while (px_fields_take_char(parser, '*') || px_fields_take_word(parser, "const") ||
+	       px_fields_take_word(parser, "volatile") || px_fields_take_word(parser, "restrict"))
 		;
 	*type = (struct px_fields_type){.at = type->at};
 	px_fields_set_number(type, PX_FIELD_POINTER, parser->model.of_pointer);
@@ -316,7 +317,8 @@ static bool take_reference(struct px_fields_parser *parser)
 		kind = kinds[0];
 	else if (px_fields_take_word(parser, "union"))
 		kind = kinds[1];
-	else if (!px_fields_take_number_type(parser, &type, &is_number) || is_number || px_fields_take_word(parser, "enum"))
+	else if (!px_fields_take_number_type(parser, &type, &is_number) || is_number ||
+		 px_fields_take_word(parser, "enum"))
 		goto other;
 	length = px_fields_word_here(parser);
 	if (length > 0) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The parser of descriptions: what its files share.  All functions return false after an error, which the parser keeps. */
+/*
+ * The parser of descriptions: what its files share.  All functions return false after an error, which the parser keeps.
+ */
 #ifndef PX_FIELDS_PARSER_H
 #define PX_FIELDS_PARSER_H
 

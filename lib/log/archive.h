@@ -126,8 +126,8 @@ struct px_archive_kind {
 	 */
 	int (*extend)(struct px_archive *archive);
 	/*
-	 * Go to the first event of part number i of the file.  Store the number of events before it, and about its time.
-	 * Return false, and go nowhere, if there is no such part.  NULL: the parts of the file are not known.
+	 * Go to the first event of part number i of the file.  Store the number of events before it, and about its
+	 * time. Return false, and go nowhere, if there is no such part.  NULL: the parts of the file are not known.
 	 */
 	bool (*go)(struct px_archive *archive, uint32_t i, uint64_t *nr_before, uint64_t *about_ns);
 	/* Fill in the members of archive->info and ->attr for which all events must be read. */

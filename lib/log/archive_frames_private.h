@@ -106,7 +106,10 @@ bool px_frames_search(struct px_frames *frames, uint64_t *position, uint64_t *fr
 bool px_frames_find(struct px_frames *frames, uint64_t *position, uint64_t *frame,
 		    struct px_log_frame *head);
 
-/* Remember where a chapter begins.  If there is no memory, forget it: px_frames_seek() then begins at an earlier chapter. */
+/*
+ * Remember where a chapter begins.  If there is no memory, forget it: px_frames_seek() then begins at an earlier
+ * chapter.
+ */
 void px_frames_note_chapter(struct px_frames *frames, const struct px_log_frame *head,
 			    uint64_t frame);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Logs of version 2, which early builds of posixtrace 0.1.0 wrote: beside each entry there is a slot of 48 bytes.  All
- * volumes have the same size, and each area of a volume has its full size.  An event with more than 16 bytes of data has
- * further entries and slots.  Each further entry holds 16 bytes of the data, and each further slot holds 40.
+ * volumes have the same size, and each area of a volume has its full size.  An event with more than 16 bytes of data
+ * has further entries and slots.  Each further entry holds 16 bytes of the data, and each further slot holds 40.
  */
 #include "log/archive_source.h"
 

@@ -73,7 +73,8 @@ struct px_archive_source_kind {
 					    uint32_t handle);
 	/*
 	 * Get the position of the first entry of chapter number i, the number of events before it, and about its time.
-	 * The next load() begins there.  Return false if there is no such chapter, or if the log is damaged or running.  NULL: the log has no chapters.
+	 * The next load() begins there.  Return false if there is no such chapter, or if the log is damaged or running.
+	 * NULL: the log has no chapters.
 	 */
 	bool (*chapter)(struct px_archive_source *source, uint32_t i, uint64_t *position, uint64_t *nr_before,
 			uint64_t *about_ns);

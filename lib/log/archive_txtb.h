@@ -16,9 +16,9 @@
  * Time: the last event gets the time at which the file was modified.  The time of each other event is earlier, by the
  * ticks between this event and the last event.  The reader counts ticks as the viewer does: first it finds out whether
  * the stamps of this file rise or fall with time (scan.h).  Then it adds up the differences between stamps, modulo the
- * size of a stamp.  A tick has the length in the header if this library made the image, otherwise 1 us.  set_tick() sets
- * another length, from 1e-9 to 1e15 ns.  The record's counter is the number of ticks since the first event.  If a time is
- * before 1970, the reader reports 0.
+ * size of a stamp.  A tick has the length in the header if this library made the image, otherwise 1 us.  set_tick()
+ * sets another length, from 1e-9 to 1e15 ns.  The record's counter is the number of ticks since the first event.  If a
+ * time is before 1970, the reader reports 0.
  *
  * The reader scans all entries once: before it reads the first event or type, or in complete_info().  Before the scan,
  * attr.create_time (the time of the first event) and info.nr_entries are 0.  If a file is too short for its slots,

@@ -140,8 +140,8 @@ struct px_checkpoint_file_setup {
 };
 
 /*
- * Create the file.  It becomes valid with px_checkpoint_file_validate().  Return 0, ENOMEM, EMFILE, or an error of the file
- * system.
+ * Create the file.  It becomes valid with px_checkpoint_file_validate().  Return 0, ENOMEM, EMFILE, or an error of the
+ * file system.
  */
 int px_checkpoint_file_create(const struct px_checkpoint_file_setup *setup,
 			      struct px_checkpoint_file **checkpoint_file);

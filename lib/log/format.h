@@ -172,8 +172,9 @@ struct px_log_commit {
 
 /*
  * A row of the names: a type and its name.  If the id has PX_LOG_DESCRIPTION, the row is a piece of the description of
- * the type instead: of all 60 bytes, or, if it is the last piece, with a null byte after it.  The pieces of a description
- * follow each other.  A reader of an earlier library passes over them, because it knows no type with such an id.
+ * the type instead: of all 60 bytes, or, if it is the last piece, with a null byte after it.  The pieces of a
+ * description follow each other.  A reader of an earlier library passes over them, because it knows no type with such
+ * an id.
  */
 struct px_log_name {
 	uint32_t id;

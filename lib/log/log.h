@@ -152,8 +152,8 @@ bool px_log_find_thread(const struct px_log *log, uint32_t pid, uint32_t tid, st
 bool px_log_has_open_sched(const struct px_log *log);
 
 /*
- * Copy the threads that have been added to the table of the stream since the last call or the last write.  A table keeps
- * the newest threads only, so call this often enough while many threads come and go.
+ * Copy the threads that have been added to the table of the stream since the last call or the last write.  A table
+ * keeps the newest threads only, so call this often enough while many threads come and go.
  */
 void px_log_collect_threads(struct px_log *log);
 

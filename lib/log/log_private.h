@@ -166,7 +166,9 @@ struct px_log {
 
 	uint64_t stage_position; /* position of the first staged entry */
 	uint32_t nr_staged, stage_size;
-	/* For usual events: position of the first slot of the volume, and what a volume has for entries and this frame. */
+	/*
+	 * For usual events: position of the first slot of the volume, and what a volume has for entries and this frame.
+	 */
 	uint64_t usual_first;
 	uint32_t usual_slots;
 	uint64_t usual_bytes;
@@ -370,8 +372,8 @@ void px_log_note_written(struct px_log *log, uint64_t size);
 
 /*
  * Stage an event if it is a usual one: a user event of a thread that has another event in this chapter, while no pause,
- * round or volume begins.  Return false if it is not; px_log_append() then stages it.  What this stages, px_log_append()
- * would stage, too.
+ * round or volume begins.  Return false if it is not; px_log_append() then stages it.  What this stages,
+ * px_log_append() would stage, too.
  */
 bool px_log_append_usual(struct px_log *log, const struct px_report *report, const void *data);
 
@@ -388,8 +390,8 @@ void px_log_begin_usual(struct px_log *log, uint32_t reserved);
 bool px_log_is_beside(const struct px_log *log, const struct px_record *record);
 
 /*
- * After an event for which px_log_is_beside() is true, a filler gave the time to the last context.  If the next event is
- * of another context, that context has used the CPU since then: give it the time.  *first is the first entry of that
+ * After an event for which px_log_is_beside() is true, a filler gave the time to the last context.  If the next event
+ * is of another context, that context has used the CPU since then: give it the time.  *first is the first entry of that
  * event.
  */
 void px_log_give_time(struct px_log *log, const struct px_entry *first);

@@ -341,7 +341,10 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 		need->step = step_to(&stamps, report->time_ns,
 				     need->begins_round && log->header.nr_volumes > 1 ? 0 : PX_LOG_GAP_FILLERS);
 	need->slots += need->step.nr_fillers;
-	/* A SUSPEND names the context of the next entry as the one that runs next: such an event must not be this entry. */
+	/*
+	 * A SUSPEND names the context of the next entry as the one that runs next: such an event must not be this
+	 * entry.
+	 */
 	need->switches = px_log_is_beside(log, &report->record) && log->ran != 0 && !need->ends_idleness &&
 			 log->translation.entries[0].context != log->ran && (need->step.ticks > 0 || log->open);
 	need->slots += need->switches;

@@ -316,8 +316,8 @@ static const void *get_kept(struct px_unpack *unpack, struct px_input *in, uint3
 	return in->is_bad ? NULL : unpack->kept[number].bytes;
 }
 
-PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct site *site, const struct px_txtb_entry *entry,
-			struct px_unpacked *to)
+PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct site *site,
+			const struct px_txtb_entry *entry, struct px_unpacked *to)
 {
 	to->length = site->length;
 	if (site->shape & PX_FRAME_LONG) {

@@ -10,10 +10,10 @@
  * access it.  This mapping only shows the file to a controller, in /proc/<pid>/maps: children made by fork() have it,
  * too, and exec removes it.
  *
- * A process stores each name that it opens, and its entry, before it uses the id; and each description.  Then it reads whether a controller
- * has made a shared table.  A controller stores the number of the shared table in the file, and then copies the
- * names.  So either the copy has the name, or the process finds the number: then it opens the name again, in the
- * shared table.  Only controllers, and the process that makes the file, need the lock of the registry.
+ * A process stores each name that it opens, and its entry, before it uses the id; and each description.  Then it reads
+ * whether a controller has made a shared table.  A controller stores the number of the shared table in the file, and
+ * then copies the names.  So either the copy has the name, or the process finds the number: then it opens the name
+ * again, in the shared table.  Only controllers, and the process that makes the file, need the lock of the registry.
  *
  * The last process of the table removes the file when it exits.  If it is killed, other processes remove the file
  * later.

@@ -47,7 +47,10 @@ bool px_growth_can_begin(const struct px_geometry *geometry);
 bool px_growth_allocate(const struct px_mapping *mapping, const struct px_geometry *geometry,
 			enum px_grows kind);
 
-/* Make all rings partial, in a stream of this kind.  Call this when the reader is initialised, and before the stream is published. */
+/*
+ * Make all rings partial, in a stream of this kind.  Call this when the reader is initialised, and before the stream is
+ * published.
+ */
 void px_growth_begin(struct px_view *view, enum px_grows kind);
 
 /* Return true if the ring has no memory for some of its slots. */
@@ -64,8 +67,8 @@ bool px_growth_make_room(const struct px_view *view, struct px_ring_control *con
 			 uint64_t limit);
 
 /*
- * If a ring has used half of its memory, allocate its next part.  For the controller: if it calls this often enough, the
- * writers always have memory.
+ * If a ring has used half of its memory, allocate its next part.  For the controller: if it calls this often enough,
+ * the writers always have memory.
  */
 void px_growth_keep_ahead(const struct px_view *view);
 
@@ -73,8 +76,8 @@ void px_growth_keep_ahead(const struct px_view *view);
 bool px_growth_has_memory(const struct px_view *view);
 
 /*
- * After an automatic stop: let each partial ring have room for many events.  Return false if there is not enough memory.
- * The rings of a stream of one process get all their memory.
+ * After an automatic stop: let each partial ring have room for many events.  Return false if there is not enough
+ * memory. The rings of a stream of one process get all their memory.
  */
 bool px_growth_make_room_everywhere(const struct px_view *view);
 

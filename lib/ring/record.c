@@ -12,8 +12,8 @@ static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64
 }
 
 /*
- * Copy the data of a slot, at most nr_words words.  Copy whole slots word by word: a copy through an array would load 16
- * bytes directly after it stored them in two halves, and the CPU would wait for the stores.
+ * Copy the data of a slot, at most nr_words words.  Copy whole slots word by word: a copy through an array would load
+ * 16 bytes directly after it stored them in two halves, and the CPU would wait for the stores.
  */
 PX_INLINE void copy_words(const struct px_ring *ring, uint64_t position, size_t nr_words,
 			  unsigned char *to, size_t length)

@@ -329,11 +329,11 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
 
 /*
  * nr_slots of the claim may be too large.  So stop at the first slot that has an older position, or that begins a
- * committed record.  A slot with a newer position was committed or void when the writer was left, and other writers have
- * overwritten it, but perhaps not the slots behind it.  Stop also at head, because a claim at or above head is left over
- * from an unfinished sequence (C2).  In the ring of a CPU, a slot below head with an older word was held when a sequence
- * reached it.  No writer will claim this slot.  A handler may have left the writer before the writer recorded that, so
- * record it here.
+ * committed record.  A slot with a newer position was committed or void when the writer was left, and other writers
+ * have overwritten it, but perhaps not the slots behind it.  Stop also at head, because a claim at or above head is
+ * left over from an unfinished sequence (C2).  In the ring of a CPU, a slot below head with an older word was held when
+ * a sequence reached it.  No writer will claim this slot.  A handler may have left the writer before the writer
+ * recorded that, so record it here.
  */
 void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
 {

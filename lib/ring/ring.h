@@ -64,8 +64,8 @@
  *	    a later counter.
  *	R6  No thread takes away the claim of a living thread.
  *	R7  head - further - extra is the number of records, apart from records in flight.  A writer adds its further
- *	    slots to `further` by the same instruction that moves head, so no signal handler can leave it in between.  If
- *	    it gives up, it makes its slots void, and then adds the first slot to extra.
+ *	    slots to `further` by the same instruction that moves head, so no signal handler can leave it in between.
+ *	    If it gives up, it makes its slots void, and then adds the first slot to extra.
  *
  * Edges (release end -> acquire end; the tags are at both ends in the code):
  *

@@ -132,8 +132,8 @@ bool px_view_is_full(const struct px_view *view)
 }
 
 /*
- * Return the number of used slots above which the reader should read.  A reader of a large ring begins early, because it
- * may have to wait for a CPU while the writers fill the rest.  In a small ring, to begin early would cost too many
+ * Return the number of used slots above which the reader should read.  A reader of a large ring begins early, because
+ * it may have to wait for a CPU while the writers fill the rest.  In a small ring, to begin early would cost too many
  * wakes.
  */
 static uint64_t high_water(uint64_t limit)

@@ -20,9 +20,9 @@ int px_cpu_times_open(uint32_t pid, struct px_cpu_times **counted);
 void px_cpu_times_close(struct px_cpu_times *counted);
 
 /*
- * Between a start and a stop, read the times of all threads: at least PX_CPU_TIMES_ROUND_NS after the last time, in at most
- * 2 % of the time, and only if px_cpu_times_next() has returned what was read before.  The start and the stop read them at
- * once; the times of a stop get the time of the stop.
+ * Between a start and a stop, read the times of all threads: at least PX_CPU_TIMES_ROUND_NS after the last time, in at
+ * most 2 % of the time, and only if px_cpu_times_next() has returned what was read before.  The start and the stop read
+ * them at once; the times of a stop get the time of the stop.
  */
 #define PX_CPU_TIMES_ROUND_NS 100000000
 void px_cpu_times_collect(struct px_cpu_times *counted);

@@ -34,8 +34,8 @@ void px_auto_stop_keep_filter(const struct px_view *view, uint64_t state,
 	uint32_t serial = px_read_once(&run->serial);
 
 	/*
-	 * At the first change of the filter after the stop, the old filter is the one that was valid at the stop.  Later
-	 * changes do not matter.
+	 * At the first change of the filter after the stop, the old filter is the one that was valid at the stop.
+	 * Later changes do not matter.
 	 */
 	if (px_state_of(state) != PX_STATE_AUTO_FULL || px_read_once(&run->judged) == serial)
 		return;

@@ -134,7 +134,8 @@ enum px_log_room px_flush_sched_append(struct px_stream *stream, const struct px
 	room = px_log_append(stream->logging.log, report, stream->logging.data);
 	if (px_unlikely(sched != NULL) && room == PX_LOG_TAKEN && report->record.id == PX_EVENT_START)
 		px_sched_start(sched, monotonic_of(stream, report->time_ns));
-	if (px_unlikely(stream->logging.cpu_times != NULL) && room == PX_LOG_TAKEN && report->record.id == PX_EVENT_START)
+	if (px_unlikely(stream->logging.cpu_times != NULL) && room == PX_LOG_TAKEN &&
+	    report->record.id == PX_EVENT_START)
 		px_cpu_times_start(stream->logging.cpu_times);
 	return room;
 }

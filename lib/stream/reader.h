@@ -16,7 +16,8 @@
  *
  *	- counts the record as abandoned and frees its slots, if the owner is dead,
  *	- sets the reservation aside if a living thread owns the slots, and reports its record later (reader_private.h),
- *	- revokes the reservation if no thread has claimed the slot: its writer then makes another one (px_ring_revoke()).
+ *	- revokes the reservation if no thread has claimed the slot: its writer then makes another one
+ *	  (px_ring_revoke()).
  *
  * Cut-off rule: when writers have lapped some rings, each of these rings has an oldest surviving record.  The youngest
  * of these records is the cut-off.  In every ring, the reader counts all unread events before the cut-off as

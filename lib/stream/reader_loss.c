@@ -95,8 +95,8 @@ void px_reader_pass_marks(struct px_reader *reader)
 
 /*
  * The reader has read all records of a ring: correct the ring's counts.  Slots that did not become records were counted
- * as lost records: subtract them.  Add to *loss the reservations that became no record, but are not in the ring's extra:
- * their writers have died, or may still make another reservation, or their record was overwritten unseen.
+ * as lost records: subtract them.  Add to *loss the reservations that became no record, but are not in the ring's
+ * extra: their writers have died, or may still make another reservation, or their record was overwritten unseen.
  */
 static void correct_counts(struct px_reader *reader, uint32_t i, struct px_loss *loss)
 {

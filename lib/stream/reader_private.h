@@ -34,8 +34,8 @@ PX_INLINE struct px_ring px_reader_ring(const struct px_reader *reader, uint32_t
 /* reader_aside.c */
 
 /*
- * Set aside the reservation at the cursor of this ring, and move the cursor past the reservation.  If it is committed or
- * given up by now, do nothing.
+ * Set aside the reservation at the cursor of this ring, and move the cursor past the reservation.  If it is committed
+ * or given up by now, do nothing.
  */
 void px_aside_add(struct px_reader *reader, uint32_t i);
 

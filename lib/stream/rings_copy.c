@@ -32,8 +32,8 @@ static void copy_control(struct px_ring_control *to, const struct px_ring_contro
 }
 
 /*
- * A ring of which not all memory is allocated has a tail below 0, which says how many slots it has.  Return this number,
- * and give the copy its tail.
+ * A ring of which not all memory is allocated has a tail below 0, which says how many slots it has.  Return this
+ * number, and give the copy its tail.
  */
 static uint64_t settle_tail(const struct px_view *view, struct px_ring_control *control)
 {

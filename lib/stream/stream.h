@@ -259,8 +259,8 @@ int px_stream_type_name(const struct px_stream *stream, unsigned int id,
 			char name[PX_NAME_MAX + 1]);
 
 /*
- * Describe a type of this stream, in this stream only (event/descriptions.h).  Return 0, EINVAL if the stream has no such
- * type of user events, EEXIST or ENOSPC.
+ * Describe a type of this stream, in this stream only (event/descriptions.h).  Return 0, EINVAL if the stream has no
+ * such type of user events, EEXIST or ENOSPC.
  */
 int px_stream_describe_type(struct px_stream *stream, unsigned int id, const char *text, size_t length);
 

@@ -18,9 +18,9 @@
  * The counts are in a table of the thread, in private memory.  Only the thread adds to it, so it needs no lock and no
  * locked instruction.  From time to time the thread records the counts: an event txtrace_calls for each entry (struct
  * px_call_counted).  It does so after PX_COUNTED_PERIOD_NS if an entry has at least PX_COUNTED_FEW calls, and after
- * PX_COUNTED_PERIODS such periods in any case.  It also looks at the period before it waits.  Before a call makes or ends
- * an object, its thread records the counts that all threads have for this object.  When a thread ends, it records all
- * its counts.  When the process ends, the thread that ends it records the counts of all threads.  If the process is
+ * PX_COUNTED_PERIODS such periods in any case.  It also looks at the period before it waits.  Before a call makes or
+ * ends an object, its thread records the counts that all threads have for this object.  When a thread ends, it records
+ * all its counts.  When the process ends, the thread that ends it records the counts of all threads.  If the process is
  * killed, or the recording of a running process ends, the counts since the last time are lost.  The wrapper statistics
  * have these calls, too, because they count each call at once.
  *

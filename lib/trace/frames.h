@@ -32,8 +32,8 @@
  *	the older frame is on	what is known			what is done
  *	usual stack, near or	F1 or F2, at any depth		freed by the next call
  *	up to 8 KiB below
- *	usual stack, further	A handler that was left leaves	freed as soon as other frames have overwritten the signal
- *				its signal frame behind.  A	frame; kept until then
+ *	usual stack, further	A handler that was left leaves	freed as soon as other frames have overwritten the
+ *				its signal frame behind.  A	signal frame; kept until then
  *				coroutine whose stack is inside
  *				the usual one has it, too.
  *	alternate stack		F3: one handler at a time uses	freed by the next call on the usual stack

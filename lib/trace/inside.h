@@ -73,7 +73,7 @@ struct px_frame {
 };
 
 struct px_inside {
-	uintptr_t word;	   /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
+	uintptr_t word; /* address of the first call, or 0; bit i: nested[i] is in use.  px_thread.word points here */
 	uint64_t owner;	   /* serial << 32 | tid (0: unknown); 0: free entry */
 	uintptr_t awaited; /* px_views_reclaim() waits until these parts of the word have changed */
 	uintptr_t doubted; /* highest frame of the calls that were probably left; 0: none */

@@ -210,8 +210,8 @@ static int need_shared_names(void)
 }
 
 /*
- * A private table is of no use for other processes: use the one that has replaced it, or make a shared one.  Return true
- * if the private one stays: the shared table may have ended with its last process.
+ * A private table is of no use for other processes: use the one that has replaced it, or make a shared one.  Return
+ * true if the private one stays: the shared table may have ended with its last process.
  */
 static bool stays_private(uint32_t moved_to)
 {

@@ -13,8 +13,8 @@
 extern bool px_process_is_secure;
 
 /*
- * Find out the identity of this process.  Several threads, and a child of vfork, may run this function at the same time.
- * They all write the same values.
+ * Find out the identity of this process.  Several threads, and a child of vfork, may run this function at the same
+ * time. They all write the same values.
  */
 void px_process_identify(struct px_self *self);
 

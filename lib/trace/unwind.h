@@ -18,8 +18,8 @@
  *	U2  The kernel also reads the tables for it.  Another thread may unload the module meanwhile.
  *	U3  It finds the module of an address with _dl_find_object(), which takes no lock.  So a module counts from the
  *	    moment when dlopen() has loaded it, and nothing has to be prepared.
- *	U4  Each step must move up the stack, except from a signal handler to the code that it interrupted.  There are at
- *	    most PX_UNWIND_DEPTH steps, plus a few for the frames of this object.
+ *	U4  Each step must move up the stack, except from a signal handler to the code that it interrupted.  There are
+ *	    at most PX_UNWIND_DEPTH steps, plus a few for the frames of this object.
  *
  * The rule for each return address is kept in a table of fixed size.  So a stack whose addresses were seen before needs
  * no system call, except one for each module that could have been unloaded.  This call reads the beginning of the

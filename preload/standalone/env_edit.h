@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of programs that this process executes: without this object, or with it although the program left it out. */
+/*
+ * The environment of programs that this process executes: without this object, or with it although the program left it
+ * out.
+ */
 #ifndef PX_PRELOAD_STANDALONE_ENV_EDIT_H
 #define PX_PRELOAD_STANDALONE_ENV_EDIT_H
 

@@ -17,7 +17,8 @@
 #define PX_RING_SIZE_TOGETHER                                                                      \
 	((size_t)32 << 20) /* size of all rings together; more if a ring would be too small */
 
-#define PX_RING_SIZE_PARTS 8 /* of the largest file: a ring needs more than its size, and the segment more than a ring */
+/* Of the largest file: a ring needs more than its size, and the segment more than a ring. */
+#define PX_RING_SIZE_PARTS 8
 
 /* Return the size in bytes. */
 static inline size_t px_ring_size(void)

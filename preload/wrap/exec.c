@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that execute a program: posix_spawn(), system(), popen() and exec.  They edit the environment for a program that
- * is not traced (standalone/env_edit.h).  An exec that succeeds does not return.  So its wrapper records the start of the
- * call, and the end only if the exec fails.  In a child of vfork(), it only notes the program (vfork_exec.h).
+ * Calls that execute a program: posix_spawn(), system(), popen() and exec.  They edit the environment for a program
+ * that is not traced (standalone/env_edit.h).  An exec that succeeds does not return.  So its wrapper records the start
+ * of the call, and the end only if the exec fails.  In a child of vfork(), it only notes the program (vfork_exec.h).
  */
 #include "hook.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes: calls that make a child, and calls that end the process.  vfork() returns twice, so a wrapper cannot record
- * its end.  The wrapper records the call before it is made, remembers it (trace/thread.h) and then jumps to the real
- * function.  If the child executes a program, the wrapper of exec edits the environment as usual (exec.c), and
- * only notes the program (vfork_exec.h).  The child may make other calls before its exec, such as calls on descriptors.  Their wrappers record
- * them as calls of the parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper
- * would need another system call.
+ * Processes: calls that make a child, and calls that end the process.  vfork() returns twice, so a wrapper cannot
+ * record its end.  The wrapper records the call before it is made, remembers it (trace/thread.h) and then jumps to the
+ * real function.  If the child executes a program, the wrapper of exec edits the environment as usual (exec.c), and
+ * only notes the program (vfork_exec.h).  The child may make other calls before its exec, such as calls on descriptors.
+ * Their wrappers record them as calls of the parent, because the child uses the parent's memory.  To distinguish such
+ * calls, each wrapper would need another system call.
  */
 #include "hook.h"
 
@@ -79,8 +79,8 @@ PX_WRAP int forkpty(int *fd, char *name, const struct termios *modes, const stru
 }
 
 /*
- * The C library makes the child itself, and ends the parent with its own _exit().  So record the call before it is made.
- * In the child, it can still fail.
+ * The C library makes the child itself, and ends the parent with its own _exit().  So record the call before it is
+ * made. In the child, it can still fail.
  */
 PX_WRAP int daemon(int no_chdir, int no_close)
 {

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Record that this process begins, as a child of `parent` (0: not known).  command is the command line of a new program;
- * NULL: the child of a fork goes on with the program of its parent.  Keeps errno.  Async-signal-safe.
+ * Record that this process begins, as a child of `parent` (0: not known).  command is the command line of a new
+ * program; NULL: the child of a fork goes on with the program of its parent.  Keeps errno.  Async-signal-safe.
  */
 void px_process_record_start(pid_t parent, const char *command);
 

@@ -2,8 +2,8 @@
 /*
  * The programs that children of vfork() execute.  Such a child uses the memory and the thread of its parent, which is
  * blocked meanwhile: an event that the child records would be an event of a thread without a CPU.  So the child only
- * notes the program, and the parent records an event txtrace_vfork_exec at its next call that makes a process, waits for
- * one, or ends.  All functions keep errno and are async-signal-safe.
+ * notes the program, and the parent records an event txtrace_vfork_exec at its next call that makes a process, waits
+ * for one, or ends.  All functions keep errno and are async-signal-safe.
  */
 #ifndef PX_PRELOAD_WRAP_VFORK_EXEC_H
 #define PX_PRELOAD_WRAP_VFORK_EXEC_H

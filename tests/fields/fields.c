@@ -494,8 +494,9 @@ static void note_path(void *argument, const char *path, const struct px_field_pl
 
 START_TEST(list_has_each_value_once_and_ends_at_its_limit)
 {
-	static const char text[] = "u32 id; struct { i16 x; struct { u8 a; } in; } at[2]; char name[8]; union { u8 u; i8 i; };"
-				   "f32 grid[2][2]; u16 rest[]";
+	static const char text[] =
+		"u32 id; struct { i16 x; struct { u8 a; } in; } at[2]; char name[8]; union { u8 u; i8 i; };"
+		"f32 grid[2][2]; u16 rest[]";
 	const struct px_fields_model model = px_fields_native();
 	struct px_fields_error error;
 	struct px_fields *fields;

@@ -45,9 +45,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The time between two events on a CPU belongs to the thread of the first event.  So this thread certainly gets the time
- * between two of its own events.  If another thread has an event between them, this thread may lose what it computed
- * there: so the largest of these times do not count.
+ * The time between two events on a CPU belongs to the thread of the first event.  So this thread certainly gets the
+ * time between two of its own events.  If another thread has an event between them, this thread may lose what it
+ * computed there: so the largest of these times do not count.
  */
 static void *compute(void *unused)
 {

@@ -31,7 +31,8 @@ static void *work(void *first)
 		begin = now_ns() - begin;
 		longest = begin > longest ? begin : longest;
 	}
-	for (int64_t known = longest_ns; known < longest && !atomic_compare_exchange_weak(&longest_ns, &known, longest);)
+	for (int64_t known = longest_ns;
+	     known < longest && !atomic_compare_exchange_weak(&longest_ns, &known, longest);)
 		;
 	return NULL;
 }

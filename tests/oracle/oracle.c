@@ -134,7 +134,8 @@ void oracle_slept(int64_t asleep_ns, int64_t awake_ns)
 	atomic_store(&call->awake_ns, awake_ns);
 }
 
-static void put(char *to, size_t size, size_t *at, const char *format, va_list list) __attribute__((format(printf, 4, 0)));
+static void put(char *to, size_t size, size_t *at, const char *format, va_list list)
+	__attribute__((format(printf, 4, 0)));
 
 static void put(char *to, size_t size, size_t *at, const char *format, va_list list)
 {

@@ -170,10 +170,12 @@ int main(void)
 		;
 	oracle_says("why main@answer", "was signalled 1 time during the wait, last by shared [0-9]+ \\(sem_post");
 	oracle_says("why main@turn", "was held by shared [0-9]+ for");
-	oracle_says("why main@change", "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_cond_signal");
+	oracle_says("why main@change",
+		    "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_cond_signal");
 	oracle_says_not("why main@change", "No thread");
 	oracle_says("why main@map", "rwlock \\S+ in \\S+ was held by shared [0-9]+ for");
-	oracle_says("why main@stage", "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_barrier_wait");
+	oracle_says("why main@stage",
+		    "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_barrier_wait");
 	oracle_says_not("why main@stage", "No thread");
 	oracle_says("blocked --format csv", "^Blocked,\\S+ in [0-9a-f]+:[0-9a-f]+:[0-9]+\\+0x0,,waits,1$");
 	oracle_report();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A client asks a server through a pair of sockets.  The server sleeps before each answer, so the client waits for it. */
+/*
+ * A client asks a server through a pair of sockets.  The server sleeps before each answer, so the client waits for it.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>

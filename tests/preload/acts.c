@@ -783,9 +783,10 @@ static const struct {
 #name, act_##name                                                                  \
 	}
 	/* clang-format off */
-	ACT(pthread_create), ACT(pthread_join), ACT(pthread_tryjoin_np), ACT(pthread_timedjoin_np), ACT(pthread_clockjoin_np),
-	ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill), ACT(pthread_setname_np), ACT(prctl),
-	ACT(pthread_setschedparam), ACT(pthread_setschedprio), ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork), ACT(vfork), ACT(forkpty), ACT(daemon),
+	ACT(pthread_create), ACT(pthread_join), ACT(pthread_tryjoin_np), ACT(pthread_timedjoin_np),
+	ACT(pthread_clockjoin_np), ACT(pthread_exit), ACT(pthread_detach), ACT(pthread_cancel), ACT(pthread_kill),
+	ACT(pthread_setname_np), ACT(prctl), ACT(pthread_setschedparam), ACT(pthread_setschedprio),
+	ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork), ACT(vfork), ACT(forkpty), ACT(daemon),
 	ACT(thrd_create), ACT(thrd_join), ACT(thrd_exit), ACT(thrd_detach),
 	ACT(execve), ACT(execv), ACT(execvp), ACT(execvpe), ACT(execl),
 	ACT(execlp), ACT(execle), ACT(fexecve), ACT(execveat), ACT(posix_spawn),

@@ -322,7 +322,9 @@ static void hostile(void)
 	puts("wait_chosen;wait_with_rbp");
 }
 
-/* Call a function at the top of another stack.  The tables do not know of the switch, so the next frame is beyond it. */
+/*
+ * Call a function at the top of another stack.  The tables do not know of the switch, so the next frame is beyond it.
+ */
 FRAME WITH_RSP static void call_at(void (*call)(void), char *top)
 {
 	__asm__ __volatile__("movq %%rsp, %%rbx\n\t"

@@ -642,7 +642,8 @@ static int record_with_rights(int argc, char **argv)
 	if (posix_trace_eventid_open("with rights", &type) != 0)
 		return 2;
 	posix_trace_event(type, "1", 1);
-	_exit(maps("/registry") || maps("/stream.")); /* LeakSanitizer cannot run in a program with rights, and fails at exit() */
+	/* LeakSanitizer cannot run in a program with rights, and fails at exit() */
+	_exit(maps("/registry") || maps("/stream."));
 }
 
 static int run_copy(void)

@@ -468,7 +468,10 @@ static void sleep_and_note(void)
 	px_test_expect(stream, 0, &event); /* the reader passes the counter */
 }
 
-/* GETNEXT-9: a writer that is preempted between its counter and its reservation takes a later counter if the reader passes. */
+/*
+ * GETNEXT-9: a writer that is preempted between its counter and its reservation takes a later counter if the reader
+ * passes.
+ */
 START_TEST(event_of_a_writer_that_sleeps_before_it_reserves_has_a_later_time)
 {
 	uint64_t ns;

@@ -304,7 +304,8 @@ void check_event(struct stream *stream, const struct posix_trace_event_info *inf
 		 const unsigned char *data, size_t size)
 {
 	/* A flush of a full stream records its events before the stream records again. */
-	bool is_flush = info->posix_event_id == POSIX_TRACE_FLUSH_START || info->posix_event_id == POSIX_TRACE_FLUSH_STOP;
+	bool is_flush = info->posix_event_id == POSIX_TRACE_FLUSH_START ||
+			info->posix_event_id == POSIX_TRACE_FLUSH_STOP;
 
 	if (stream->resume_is_next && info->posix_event_id != POSIX_TRACE_RESUME && !is_flush &&
 	    !(stream->log_fills && info->posix_event_id == POSIX_TRACE_STOP))

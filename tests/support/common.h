@@ -20,8 +20,8 @@ int run_suite(Suite *suite);
 _Noreturn void skip_program(const char *reason);
 
 /*
- * In a test that cannot do all its checks here: print why, so that summary.sh counts it as skipped.  Call it once, after
- * the checks that can be done, and return.  A function that a test calls passes on the __func__ of the test.
+ * In a test that cannot do all its checks here: print why, so that summary.sh counts it as skipped.  Call it once,
+ * after the checks that can be done, and return.  A function that a test calls passes on the __func__ of the test.
  */
 #define px_test_skip(reason) px_test_skip_in(__func__, (reason))
 void px_test_skip_in(const char *function, const char *reason);

@@ -410,7 +410,8 @@ static int check(int argc, char **argv)
 		complain("more events are missing than may be", 0, seen.nr_gaps, nr_lost);
 	printf("%llu events, %llu missing; counted: %llu missing, %llu dropped, %llu abandoned, %llu overwritten\n",
 	       (unsigned long long)seen.nr, (unsigned long long)seen.nr_gaps, (unsigned long long)info.nr_missing,
-	       (unsigned long long)loss.dropped, (unsigned long long)loss.abandoned, (unsigned long long)loss.overwritten);
+	       (unsigned long long)loss.dropped, (unsigned long long)loss.abandoned,
+	       (unsigned long long)loss.overwritten);
 	posix_trace_close(log);
 	return failures != 0;
 }

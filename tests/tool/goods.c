@@ -98,7 +98,8 @@ int main(int argc, char **argv)
 	trace_event_id_t named;
 	trace_id_t trace;
 
-	if (argc > 1 && (fd < 0 || posix_trace_create_withlog(0, NULL, fd, &trace) != 0 || posix_trace_start(trace) != 0))
+	if (argc > 1 &&
+	    (fd < 0 || posix_trace_create_withlog(0, NULL, fd, &trace) != 0 || posix_trace_start(trace) != 0))
 		return 1;
 	record("goods", &goods, sizeof(goods));
 	record("cut", &goods, 20);

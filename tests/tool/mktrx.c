@@ -8,9 +8,9 @@
  *	mask NUMBER, names NUMBER	time mask, bytes of a name
  *	down NUMBER			the timer counts down from this number: a stamp is the number minus the ticks of
  *					the event, and only the bits of the mask are written
- *	priorities			the second word of an event: the priority that the object of the thread has; in an
- *					interrupt, the handle of the interrupted thread, or 0 if the last thread before it
- *					was suspended with no thread to run next
+ *	priorities			the second word of an event: the priority that the object of the thread has; in
+ *					an interrupt, the handle of the interrupted thread, or 0 if the last thread
+ *					before it was suspended with no thread to run next
  *	oldest NUMBER			the buffer has wrapped: the first event is written to this slot, counted from 0
  *	object TYPE HANDLE PRIORITY NAME
  *	parameters FIRST SECOND		of the last object; for a thread, the start and the size of its stack

@@ -36,9 +36,9 @@ enum {
 	NR_CALLS
 };
 
-static const char *const names[] = {
-	"pthread_mutex_lock",	 "pthread_mutex_unlock", "pthread_mutex_trylock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
-	"pthread_rwlock_unlock", "pthread_spin_lock",	   "pthread_spin_unlock",	  "pthread_once"};
+static const char *const names[] = {"pthread_mutex_lock",    "pthread_mutex_unlock",  "pthread_mutex_trylock",
+				    "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock",
+				    "pthread_spin_lock",     "pthread_spin_unlock",   "pthread_once"};
 
 static atomic_long nr[NR_CALLS];
 static atomic_long taken_main, taken_shared, taken_waited, taken_nested, taken_table;
@@ -156,10 +156,11 @@ static void report(void)
 
 	for (int i = 0; i < NR_CALLS; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "calls %s %ld\n", names[i], nr[i]);
-	used += (size_t)snprintf(text + used, sizeof(text) - used,
-				 "taken main_lock %ld\ntaken shared_lock %ld\ntaken waited_lock %ld\ntaken nested_lock %ld\n"
-				 "taken table_lock %ld\n",
-				 taken_main, taken_shared, taken_waited, taken_nested, taken_table);
+	used += (size_t)snprintf(
+		text + used, sizeof(text) - used,
+		"taken main_lock %ld\ntaken shared_lock %ld\ntaken waited_lock %ld\ntaken nested_lock %ld\n"
+		"taken table_lock %ld\n",
+		taken_main, taken_shared, taken_waited, taken_nested, taken_table);
 	if (write(1, text, used) != (ssize_t)used)
 		exit(1);
 }
