@@ -463,7 +463,7 @@ static void take_filter(struct knowledge *knowledge, const unsigned char *data, 
 static void note_filter(struct stream *stream, const unsigned char *data, size_t size)
 {
 	struct knowledge *knowledge = stream->knowledge;
-	trace_event_set_t sets[2]; /* the old one, and the new one */
+	trace_event_set_t sets[2]; /* the old filter, and the new one */
 	int in_old = 1, in_new = 1;
 
 	if (size >= sizeof(sets)) {

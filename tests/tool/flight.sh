@@ -59,7 +59,7 @@ for signal in SEGV KILL ABRT; do
 	[ -z "$(find "$TXTRACE_DIR" -name 'stream.*')" ] || complain 'a flight recorder leaves a stream'
 done
 
-# Another signal; the program gets the one that is not asked for.
+# Here SIGUSR2 makes a snapshot, so the recorder forwards SIGTERM to the program.
 fly --snapshot-signal USR2
 kill -USR2 "$recorder"
 await test -s "$scratch/shot.1.trx"

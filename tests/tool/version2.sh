@@ -6,7 +6,7 @@
 
 data=$top/tests/data/version2
 
-# same COMMAND...: the command succeeds, and prints the same on a log in which the reading program would find it
+# Each log is printed as 0.1.0 printed it.
 for name in steps round calls; do
 	gzip -dc "$data/$name.trx.gz" >"$scratch/$name.trx" || complain "no log $name"
 	gzip -dc "$data/$name.csv.gz" >"$scratch/$name.csv"
