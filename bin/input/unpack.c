@@ -162,7 +162,7 @@ static size_t pull_unpacked(struct stream *stream, void *to, size_t size)
 	size_t n = 0;
 
 	if (is_bomb(stream, unpacker)) {
-		stream->fault = "it unpacks to far more than memory would (--ratio sets the limit)";
+		stream->fault = "it unpacks to far more than memory would (txtrace extract --ratio sets the limit)";
 		return 0;
 	}
 	if (size > 1u << 20)
