@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#define REPEATS 16 /* a file whose segments have more than so many times its bytes is hostile */
+#define REPEATS_FREE (UINT64_C(64) << 20)
+
 static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -125,16 +128,41 @@ static void remove_repeated(struct segments *segments)
 	segments->nr = nr;
 }
 
-uint64_t segments_scan(struct segments *segments, struct stream *stream, struct scan *scan)
+/* Keep the first segments that together have at most `limit` bytes of the stream.  Return true if these are all. */
+static bool limit_segments(struct segments *segments, uint64_t length, uint64_t limit)
 {
-	uint64_t missing = 0, end = 0;
+	uint64_t sum = 0;
+	size_t nr = 0;
 
+	for (; nr < segments->nr; nr++) {
+		const struct segment *at = &segments->segment[nr];
+		uint64_t there = at->offset < length ? length - at->offset : 0;
+
+		sum += at->size < there ? at->size : there;
+		if (sum > limit)
+			break;
+	}
+	if (nr == segments->nr)
+		return true;
+	segments->nr = nr;
+	return false;
+}
+
+bool segments_scan(struct segments *segments, struct stream *stream, struct scan *scan, uint64_t *missing)
+{
+	uint64_t end = 0, length = stream->is_seekable ? stream_length(stream) : UINT64_MAX;
+	bool is_all = true;
+
+	*missing = 0;
 	if (segments->nr > 1)
 		qsort(segments->segment, segments->nr, sizeof(*segments->segment),
 		      stream->is_seekable ? by_address : by_offset);
 	remove_repeated(segments);
+	/* A stream that cannot go back reads each byte once. */
+	if (length < UINT64_MAX / REPEATS - REPEATS_FREE)
+		is_all = limit_segments(segments, length, REPEATS * length + REPEATS_FREE);
 	for (size_t i = 0; i < segments->nr;)
-		missing += scan_run(segments, &i, stream, scan);
+		*missing += scan_run(segments, &i, stream, scan);
 	for (size_t i = 0; i < segments->nr && stream->is_seekable; i++) {
 		const struct segment *segment = &segments->segment[i];
 
@@ -143,5 +171,5 @@ uint64_t segments_scan(struct segments *segments, struct stream *stream, struct 
 		if (segment->address + segment->size > end)
 			end = segment->address + segment->size;
 	}
-	return missing;
+	return is_all;
 }

@@ -30,8 +30,11 @@ bool minidump_is(const unsigned char *bytes, size_t size);
 
 /*
  * Scan the segments in the order of their addresses, or, if the stream is not seekable, of their offsets.  Segments
- * that follow each other are one run.  Return the number of bytes that the stream does not have.
+ * that follow each other are one run.  Set *missing to the number of bytes that the stream does not have.
+ *
+ * A hostile table can name the same bytes millions of times.  Return false if the segments have many times the bytes of
+ * the file; then not all of them were scanned.
  */
-uint64_t segments_scan(struct segments *segments, struct stream *stream, struct scan *scan);
+bool segments_scan(struct segments *segments, struct stream *stream, struct scan *scan, uint64_t *missing);
 
 #endif

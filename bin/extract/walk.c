@@ -69,7 +69,8 @@ static void walk_segments(struct walk *walk, struct stream *stream,
 			stream_seek(stream, 0);
 		walk_raw(walk, stream);
 	} else {
-		missing = segments_scan(&segments, stream, walk->scan);
+		if (!segments_scan(&segments, stream, walk->scan, &missing))
+			complain(walk, 0, "its segments have far more bytes than the file: the last ones are left out");
 		if (missing > 0 && !stream->fault) {
 			char text[96];
 

@@ -159,3 +159,15 @@ bool stream_seek(struct stream *stream, uint64_t position)
 	}
 	return stream->position == position;
 }
+
+uint64_t stream_length(const struct stream *stream)
+{
+	struct stat status;
+
+	if (stream->size != UINT64_MAX)
+		return stream->size;
+	/* A device has no size. */
+	if (stream->fd < 0 || fstat(stream->fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return UINT64_MAX;
+	return (uint64_t)status.st_size;
+}

@@ -52,4 +52,7 @@ size_t stream_peek(struct stream *stream, const unsigned char **bytes);
  */
 bool stream_seek(struct stream *stream, uint64_t position);
 
+/* Return the number of bytes of a stream that is seekable, or UINT64_MAX if it is unknown. */
+uint64_t stream_length(const struct stream *stream);
+
 #endif

@@ -7,6 +7,7 @@
 	physical		an ELF core file without virtual addresses
 	overlap			two segments with the same addresses and different bytes
 	mdmp, mdmp64		a minidump with a memory list
+	repeated		an ELF core file whose segments all have the same bytes of the file
 The output is standard output.
 """
 import struct
@@ -65,6 +66,11 @@ def main():
         out = core(segments, bits, order)
     elif kind == "physical":
         out = core([(0x80000000, bytes(100) + whole)], physical=True)
+    elif kind == "repeated":
+        out = bytearray(core([(AT + (i << 20), b"") for i in range(20000)]))
+        for i in range(20000):
+            struct.pack_into("<QQQQQ", out, 64 + 56 * i + 8, 64 + 56 * 20000, AT + (i << 20), 0, len(whole), len(whole))
+        out += whole
     elif kind == "overlap":
         out = core([(AT, bytes(64) + whole), (AT + 32, bytes(200) + data[1] + bytes(20000))])
     else:
