@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "input/spool.h"
 
 /* Text. */
 
@@ -227,7 +228,7 @@ bool raw_open(struct raw_file *file, const char *path)
 	struct stat status;
 
 	memset(file, 0, sizeof(*file));
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	file->fd = spool_open(path);
 	if (file->fd < 0 || fstat(file->fd, &status) != 0) {
 		message_error(errno, "%s", path);
 		raw_close(file);

@@ -11,6 +11,7 @@ extern const struct command cmd_demo;
 extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_export;
+extern const struct command cmd_extract;
 extern const struct command cmd_follow;
 extern const struct command cmd_help;
 extern const struct command cmd_info;

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/terminal.h"
+#include "input/spool.h"
 #include "trace/newer.h"
 #include "trace/source.h"
 
@@ -42,7 +43,7 @@ struct result {
 /* Open the file with the library. Return 0 or an error number. */
 static int ask_library(const char *path, struct txtrace_file_info *info)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = spool_open(path);
 	trace_id_t trace;
 	int error = fd < 0 ? EIO : posix_trace_open(fd, &trace);
 

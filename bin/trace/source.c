@@ -14,6 +14,8 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "input/spool.h"
+#include "trace/cut.h"
 #include "trace/lives.h"
 #include "trace/newer.h"
 #include "trace/payload.h"
@@ -169,9 +171,9 @@ static void print_open_error(const char *path, int fd, int error, const struct s
 static struct source *open_source(const char *path, double tick_ns, bool is_followed, bool is_quiet)
 {
 	struct source *source = must(calloc(1, sizeof(*source)));
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = is_followed ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : spool_open(path);
 	struct stat status;
-	int error;
+	int error, cut;
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		message_error(errno, "%s", path);
@@ -183,6 +185,10 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 	source->is_reported = is_followed || is_quiet;
 	source->is_sched_reported = is_quiet;
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
+	if (error == EINVAL && (cut = cut_open(path, fd)) >= 0) {
+		error = open_trace(source, cut, tick_ns);
+		close(cut);
+	}
 	if (error)
 		print_open_error(path, fd, error, &status, tick_ns);
 	close(fd);

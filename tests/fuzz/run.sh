@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh: feed posix_trace_open() and the functions that read a log with damaged files, and the parser of descriptions
-# with texts.  make fuzz calls it in the build directory, with srcdir, and FUZZ_SECONDS: a third of them for the parser
-# and libFuzzer, a third for files and libFuzzer, a third for files and AFL++, all with the address and the
-# undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next time.
+# run.sh: feed the readers of foreign bytes with damaged input: posix_trace_open() and the functions that read a log, the
+# parser of descriptions, the reader of debugging information, and the search of txtrace extract.  make fuzz calls it in
+# the build directory, with srcdir, and FUZZ_SECONDS: a fifth of them for each of these with libFuzzer, and for logs with
+# AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next
+# time.
 # Ends with 1, and the names of the inputs, if any did harm.
 #
 # As root, on Debian, it installs what is missing.
@@ -53,7 +54,27 @@ build()
 		fail "$1: the target was not built"
 }
 
-mkdir -p "$work/seeds" "$work/corpus" "$work/descriptions" "$work/afl" || exit 1
+# The search, with the libraries for compressed files that are there.
+build_extract()
+{
+	flags=
+	libraries=
+	for pair in ZLIB:zlib LZMA:liblzma ZSTD:libzstd; do
+		if pkg-config --exists "${pair#*:}" 2>/dev/null; then
+			flags="$flags -DHAVE_${pair%:*}=1"
+			libraries="$libraries $(pkg-config --cflags --libs "${pair#*:}")"
+		else
+			flags="$flags -DHAVE_${pair%:*}=0"
+		fi
+	done
+	# shellcheck disable=SC2086  # options
+	clang -std=gnu11 -D_GNU_SOURCE -g -O1 $flags -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer -fsanitize=$sanitizers \
+		-I"$srcdir/bin" "$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" "$srcdir"/bin/extract/*.c \
+		"$srcdir/tests/fuzz/extract.c" $libraries -o "$work/extract" ||
+		fail 'the target for extract was not built'
+}
+
+mkdir -p "$work/seeds" "$work/corpus" "$work/descriptions" "$work/extract-corpus" "$work/afl" || exit 1
 is_complete || install_packages
 rm -f "$work/probe"
 
@@ -65,8 +86,9 @@ $cc -std=gnu11 -D_GNU_SOURCE -g -O1 -I. -I"$srcdir/lib" -I"$srcdir/include" \
 "$work/write-seeds" "$work/seeds" || fail 'no seeds'
 build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
 build afl-clang-fast '' "$work/aflfuzz"
+build_extract
 
-third=$((FUZZ_SECONDS / 3))
+share=$((FUZZ_SECONDS / 5))
 
 # make_dwarf_seeds: small files with debugging information of both compilers
 make_dwarf_seeds()
@@ -84,14 +106,14 @@ make_dwarf_seeds()
 }
 
 if echo '#include <elfutils/libdw.h>' | clang -fsyntax-only -x c - 2>/dev/null; then
-	echo "fuzz: debugging information, libFuzzer, $third seconds"
+	echo "fuzz: debugging information, libFuzzer, $share seconds"
 	make_dwarf_seeds
 	# shellcheck disable=SC2086  # options
 	clang -std=gnu11 -D_GNU_SOURCE -DHAVE_SYMBOLS=1 -DPACKAGE_NAME='"fuzz"' -g -O1 -DFUZZ_WITH_LIBFUZZER \
 		-fsanitize=fuzzer,$sanitizers -I"$srcdir/include" -I"$srcdir/lib" -I"$srcdir/bin" \
 		"$srcdir"/lib/fields/*.c "$srcdir"/bin/trace/dwarf_*.c "$srcdir"/bin/base/*.c \
 		"$srcdir/tests/fuzz/dwarf.c" -ldw -lelf -o "$work/dwarf" || fail 'clang: no target for debugging information'
-	UBSAN_OPTIONS=print_stacktrace=1 "$work/dwarf" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
+	UBSAN_OPTIONS=print_stacktrace=1 "$work/dwarf" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 		-max_len=30000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 		"$work/dwarf-corpus" "$work/dwarf-seeds" >"$work/dwarf.log" 2>&1
 	grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/dwarf.log"
@@ -99,24 +121,30 @@ else
 	echo 'fuzz: SKIP debugging information: libdw is missing'
 fi
 
-echo "fuzz: descriptions, libFuzzer, $third seconds"
+echo "fuzz: descriptions, libFuzzer, $share seconds"
 # shellcheck disable=SC2086  # options
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/lib" \
 	"$srcdir"/lib/fields/*.c "$srcdir/tests/fuzz/fields.c" -o "$work/fields" || fail 'clang: no target for descriptions'
-UBSAN_OPTIONS=print_stacktrace=1 "$work/fields" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
+UBSAN_OPTIONS=print_stacktrace=1 "$work/fields" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 	-max_len=5000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 	"$work/descriptions" "$srcdir/tests/fuzz/descriptions" >"$work/fields.log" 2>&1
 grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/fields.log"
 
-echo "fuzz: libFuzzer, $third seconds"
-UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$third" -timeout=20 -rss_limit_mb=2048 \
+echo "fuzz: libFuzzer, $share seconds"
+UBSAN_OPTIONS=print_stacktrace=1 "$work/libfuzzer" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 	-max_len=70000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 	"$work/corpus" "$work/seeds" "$srcdir/tests/fuzz/findings" >"$work/libfuzzer.log" 2>&1
 grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/libfuzzer.log"
 
-echo "fuzz: AFL++, $third seconds"
+echo "fuzz: libFuzzer on extract, $share seconds"
+UBSAN_OPTIONS=print_stacktrace=1 "$work/extract" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
+	-max_len=65536 -print_final_stats=1 -artifact_prefix="$work/harm-extract-" \
+	"$work/extract-corpus" "$work/seeds" >"$work/extract.log" 2>&1
+grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/extract.log"
+
+echo "fuzz: AFL++, $share seconds"
 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_AUTORESUME=1 \
-	afl-fuzz -i "$work/seeds" -o "$work/afl" -V "$third" -t 2000 -m none -- "$work/aflfuzz" \
+	afl-fuzz -i "$work/seeds" -o "$work/afl" -V "$share" -t 2000 -m none -- "$work/aflfuzz" \
 	>"$work/aflfuzz.log" 2>&1
 grep -aE '^(execs_done|execs_per_sec|corpus_count|saved_crashes|saved_hangs|bitmap_cvg)' \
 	"$work/afl/default/fuzzer_stats" || fail "AFL++ did not run: see $work/aflfuzz.log"

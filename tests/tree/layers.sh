@@ -18,7 +18,7 @@ esac
 # A tree, and its folders in order; "." is the root of the tree.
 orders='
 lib base txtb fields event ring sched registry calls trace log stream api
-bin base cli trace trx waits report diff check live sql export cmd
+bin base input extract cli trace trx waits report diff check live sql export cmd
 preload . standalone wrap
 tests support tree base txtb fields event ring registry calls log stream api process stress tool preload oracle fuzz
 '
@@ -91,10 +91,10 @@ check()
 			complain(folder " includes \"" name "\", which is above it")
 	}
 
-	# preload includes headers of all of lib, and tests those of both.
+	# preload includes headers of all of lib, and tests those of lib, preload and bin.
 	function tree_of(name,   i, trees, path, line)
 	{
-		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib preload" : "lib", trees, " ")
+		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib preload bin" : "lib", trees, " ")
 		for (i = 1; i in trees; i++) {
 			path = "../" trees[i] "/" name
 			if ((getline line <path) >= 0) {

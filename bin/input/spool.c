@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "input/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "input/unpack.h"
+
+#define COPY_BYTES 65536
+
+/* Standard input can be read only once, and some commands open a file several times. */
+struct spooled {
+	struct spooled *next;
+	int fd;
+	char path[];
+};
+
+static struct spooled *spooled;
+
+static int open_temporary(void)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd = open(directory && directory[0] ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	/* Not every file system has files without names. */
+	return fd >= 0 ? fd : memfd_create("txtrace", MFD_CLOEXEC);
+}
+
+/* Copy all bytes of the stream.  Return 0 or an error number. */
+static int copy(struct stream *stream, const char *path, int fd)
+{
+	unsigned char bytes[COPY_BYTES];
+	size_t n;
+
+	while ((n = stream_read(stream, bytes, sizeof(bytes))) > 0) {
+		int error = write_all(fd, bytes, n);
+
+		if (error)
+			return error;
+	}
+	if (stream->error)
+		return stream->error;
+	if (stream->fault)
+		message("%s: %s; what is before that is read", path, stream->fault);
+	return 0;
+}
+
+static int copy_contents(struct stream *file, const char *path, int fd)
+{
+	const unsigned char *bytes;
+	struct stream unpacked;
+	const char *fault;
+	int error;
+	size_t size = stream_peek(file, &bytes);
+
+	if (!unpack_kind(bytes, size))
+		return copy(file, path, fd);
+	if (!unpack_open(&unpacked, file, file, UNPACK_RATIO, &fault)) {
+		message("%s: %s", path, fault);
+		return 0;
+	}
+	error = copy(&unpacked, path, fd);
+	stream_close(&unpacked);
+	return error;
+}
+
+static bool is_plain(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	unsigned char bytes[8];
+	struct stat status;
+	bool result = true;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+
+		result = n <= 0 || !unpack_kind(bytes, (size_t)n);
+	}
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/* Return NULL, with errno, after a failure. */
+static struct spooled *spool(const char *path)
+{
+	struct spooled *entry = must(malloc(sizeof(*entry) + strlen(path) + 1));
+	struct stream file;
+	int error;
+
+	strcpy(entry->path, path);
+	entry->fd = open_temporary();
+	if (entry->fd < 0 || !stream_open(&file, path)) {
+		error = errno;
+	} else {
+		error = copy_contents(&file, path, entry->fd);
+		stream_close(&file);
+	}
+	if (error) {
+		if (entry->fd >= 0)
+			close(entry->fd);
+		free(entry);
+		errno = error;
+		return NULL;
+	}
+	entry->next = spooled;
+	spooled = entry;
+	return entry;
+}
+
+int spool_open(const char *path)
+{
+	struct spooled *entry;
+	char name[64];
+
+	if (strcmp(path, "-") != 0 && is_plain(path))
+		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	for (entry = spooled; entry && strcmp(entry->path, path) != 0; entry = entry->next)
+		;
+	if (!entry)
+		entry = spool(path);
+	if (!entry)
+		return -1;
+	/* Each reader has an offset of its own. */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", entry->fd);
+	return open(name, O_RDONLY | O_CLOEXEC);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a trace for readers that need all of it at any offset: from standard input, or compressed, too. */
+#ifndef TXTRACE_INPUT_SPOOL_H
+#define TXTRACE_INPUT_SPOOL_H
+
+/*
+ * Open a file for reading.  What "-", standard input, has, and the contents of a compressed file go to a file without a
+ * name in $TMPDIR; a second call for the same path finds that file.  If the data are damaged or end early, print a
+ * message; the file then has what is before that.  Return the descriptor, or -1 with errno.
+ */
+int spool_open(const char *path);
+
+#endif
