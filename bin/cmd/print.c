@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace print: print the events of a file. */
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/output_options.h"
@@ -29,18 +25,6 @@ struct options {
 	uint64_t limit, tail; /* numbers of events; 0: all */
 };
 
-static bool read_number(const char *name, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(optarg, &end, 10);
-	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*optarg) && *number > 0)
-		return true;
-	message("--%s takes a number of events, at least 1, not %s", name, optarg);
-	return false;
-}
-
 /* After an error, print a message and return false. */
 static bool read_option(void *argument, int code)
 {
@@ -53,9 +37,9 @@ static bool read_option(void *argument, int code)
 		options->columns = optarg;
 		return true;
 	case OPTION_LIMIT:
-		return read_number("limit", &options->limit);
+		return options_is_count("limit", "events", optarg, &options->limit);
 	case OPTION_TAIL:
-		return read_number("tail", &options->tail);
+		return options_is_count("tail", "events", optarg, &options->tail);
 	case OPTION_NS:
 		return options_is_string(optarg, &options->quotes_ns);
 	default:

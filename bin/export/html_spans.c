@@ -9,7 +9,7 @@
 
 #define DEPTH 16 /* maximum depth of nested slices */
 
-enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED };
+enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED, SPAN_SPAN };
 
 struct slice {
 	enum span_kind kind;
@@ -67,6 +67,8 @@ static enum span_kind kind_of(const struct mark *mark)
 		return SPAN_LOSS;
 	case TRACK_CPU:
 		return SPAN_RUN;
+	case TRACK_SPAN:
+		return SPAN_SPAN;
 	case TRACK_STATES:
 		return mark->period->state == THREAD_RUNNING ? SPAN_RUN :
 		       mark->period->state == THREAD_BLOCKED ? SPAN_BLOCKED :
