@@ -446,7 +446,7 @@ class Details {
 		const parts = [make('h2', '', spanTitle(span)), this.list([
 			['length', `${asTime(span.end - span.begin)} s`, 'length'],
 			['from', `${asTime(span.begin)} s`], ['until', `${asTime(span.end)} s`],
-			span.row ? [span.kind === KIND.LOCK ? 'lock' : 'thread', span.row.name] : null,
+			span.row ? [span.row.kind, span.row.name] : null,
 			span.holder ? ['held by', span.holder] : null,
 		]), show];
 

@@ -48,7 +48,7 @@ class Timeline {
 
 	/* Rows. */
 
-	/* Make a group of rows for the threads of each process, and a group for its locks. */
+	/* Make a group of rows for the threads of each process, one for its locks, and one for its spans. */
 	makeGroups() {
 		const groups = new Map();
 
@@ -59,15 +59,19 @@ class Timeline {
 				groups.set(key, {key, kind: row.kind, pid: row.pid, rows: []});
 			groups.get(key).rows.push(row);
 		}
-		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || (a.kind === 'lock') - (b.kind === 'lock'));
+		const kinds = ['thread', 'lock', 'span'];
+
+		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
 		this.groups.forEach(group => {
 			if (group.kind === 'lock' && group.rows.length > 16)
 				this.closed.add(group.key);
 		});
 	}
 	groupTitle(group) {
-		if (group.kind === 'lock')
-			return this.trace.facts.foreign || group.pid === 0 ? 'Locks' : `Locks · pid ${group.pid}`;
+		const title = {lock: 'Locks', span: 'Spans'}[group.kind];
+
+		if (title)
+			return this.trace.facts.foreign || group.pid === 0 ? title : `${title} · pid ${group.pid}`;
 		const main = group.rows.find(row => row.tid === row.pid && row.tid !== 0);
 
 		return this.trace.facts.foreign || group.pid === 0 ? 'Threads' :
@@ -121,7 +125,7 @@ class Timeline {
 		label.style.height = `${row.height}px`;
 		label.title = row.tid ? `${row.name}, thread ${row.tid} of process ${row.pid}` : row.name;
 		label.append(name);
-		label.append(make('span', 'meta', row.kind === 'lock' ? '' : grouped(row.events.length)));
+		label.append(make('span', 'meta', row.kind === 'thread' ? grouped(row.events.length) : ''));
 		row.label = label;
 		return label;
 	}
@@ -300,6 +304,9 @@ class Timeline {
 		if (row.spans[KIND.LOCK])
 			this.drawSpans(row.spans[KIND.LOCK], stateY, row.state - 2, this.theme.lock, this.theme.lockText,
 				span => span.name);
+		if (row.spans[KIND.SPAN])
+			this.drawSpans(row.spans[KIND.SPAN], stateY, row.state - 2, this.theme.run, this.theme.runText,
+				span => brief(span.end - span.begin));
 		if (row.spans[KIND.ISR])
 			this.drawSpans(row.spans[KIND.ISR], stateY, row.state - 2, this.theme.isr, this.theme.runText,
 				span => span.name);
@@ -573,6 +580,8 @@ function spanTitle(span) {
 		return `${span.name} holds ${span.row.name}`;
 	case KIND.RUN:
 		return span.name ? `${span.row.name} runs on ${span.name}` : `${span.row.name} runs`;
+	case KIND.SPAN:
+		return span.name;
 	case KIND.READY:
 	case KIND.BLOCKED:
 		return `${span.row.name} is ${span.name}`;
