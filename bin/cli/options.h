@@ -98,6 +98,7 @@ enum {
 	OPTION_WIDE,
 	OPTION_TYPE,
 	OPTION_SPAN,
+	OPTION_TIME,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 
@@ -122,6 +123,10 @@ enum {
 	{OPTION_TYPE, "type", "EVENT=FIELDS", "the fields of the data; see txtrace-types(7)"},     \
 	{                                                                                          \
 		'T', "type-file", "FILE", "a file with a line EVENT=FIELDS for each event type"    \
+	}
+#define OPTION_ROW_TIME                                                                            \
+	{                                                                                          \
+		OPTION_TIME, "time", "relative|utc|local|epoch", "text: how to print times; default relative" \
 	}
 #define OPTION_ROW_SPAN                                                                            \
 	{                                                                                          \

@@ -13,6 +13,7 @@
 #include "waits/why.h"
 
 static const struct option_row options[] = {
+	OPTION_ROW_TIME,
 	OPTION_ROW_TICK,
 	OPTION_ROW_COLOR,
 	OPTION_ROW_NO_PAGER,

@@ -338,8 +338,13 @@ void spans_read(struct spans *spans, struct source *source, const struct selecti
 
 	source_rewind(source);
 	source->task = "reading";
-	while (source_next(source, &event))
-		spans_event(spans, source, &event, is_selected(selection, source, &event));
+	while (source_next(source, &event)) {
+		bool is_wanted = is_selected(selection, source, &event);
+
+		source->nr_selected += is_wanted;
+		spans_event(spans, source, &event, is_wanted);
+	}
+	selection_report_empty(selection, source);
 	spans_end(spans);
 }
 

@@ -122,6 +122,72 @@ static bool check_name(const char *name, struct source *const *sources, size_t n
 	return false;
 }
 
+/* Names that the trace does not have. */
+
+static bool matches_or_add(struct nearest *nearest, const char *name)
+{
+	nearest_add(nearest, name);
+	return fnmatch(nearest->wanted, name, 0) == 0;
+}
+
+static bool has_type(struct nearest *nearest, struct source *source)
+{
+	bool is_found = false;
+	trace_event_id_t id;
+	int unavailable;
+
+	posix_trace_eventtypelist_rewind(source->trace);
+	while (!is_found && posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 && !unavailable)
+		is_found = matches_or_add(nearest, source_type_name(source, id));
+	posix_trace_eventtypelist_rewind(source->trace);
+	return is_found;
+}
+
+static bool has_object(struct nearest *nearest, const struct source *source, bool is_thread)
+{
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i];
+		char name[FILTER_THREAD_BYTES];
+
+		if (object->type == OBJECT_EVENT_TYPE || (object->type == OBJECT_THREAD) != is_thread)
+			continue;
+		if (matches_or_add(nearest, object->name) ||
+		    (is_thread && filter_short_thread(object, object->name, name) && matches_or_add(nearest, name)))
+			return true;
+	}
+	return false;
+}
+
+static void report_missing(const struct filter *test, struct source *source)
+{
+	struct nearest nearest = {.wanted = test->text};
+	char like[NEAREST_WORDS];
+	bool is_there = true;
+
+	if (test->field == FIELD_EVENT)
+		is_there = has_type(&nearest, source);
+	else if (test->field == FIELD_THREAD || test->field == FIELD_OBJECT)
+		is_there = has_object(&nearest, source, test->field == FIELD_THREAD);
+	if (is_there)
+		return;
+	nearest_words(&nearest, "", like);
+	message("filter: the trace has no %s %s%s",
+		test->field == FIELD_EVENT  ? "event type" :
+		test->field == FIELD_THREAD ? "thread" :
+					      "object",
+		test->text, like);
+}
+
+void filter_report_missing(const struct filter *filter, struct source *source)
+{
+	if (!filter || source->is_live)
+		return;
+	if (filter->kind == KIND_TEST && filter->operator== OPERATOR_EQUAL)
+		report_missing(filter, source);
+	filter_report_missing(filter->left, source);
+	filter_report_missing(filter->right, source);
+}
+
 bool filter_check(const struct filter *filter, struct source *const *sources, size_t nr)
 {
 	if (!filter)

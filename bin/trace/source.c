@@ -340,6 +340,7 @@ static void describe_event(struct source *source, struct event *event,
 	event->time_ns -= source->base_ns;
 	if (event->number == 0)
 		source->first_ns = event->time_ns;
+	source->last_ns = event->time_ns;
 	event->type = info->posix_event_id;
 	event->name = source_type_name(source, event->type);
 	event->row = event->type < SOURCE_TYPES ? source->type[event->type].row : NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/when.h"
 #include "trace/states.h"
 
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
@@ -35,7 +36,13 @@ struct words why_time(const struct why_words *to, int64_t time_ns)
 {
 	int64_t ns = time_ns - to->source->first_ns;
 	struct words words;
+	char text[WHEN_BYTES];
 
+	if (!when_is_relative() && !to->source->file.foreign) {
+		when_write(text, time_ns);
+		snprintf(words.text, sizeof(words.text), "at %s", text);
+		return words;
+	}
 	snprintf(words.text, sizeof(words.text), "at %s%lld.%06lld s", ns < 0 ? "-" : "",
 		 llabs(ns) / NS_PER_S, llabs(ns) % NS_PER_S / 1000);
 	return words;
