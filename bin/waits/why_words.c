@@ -18,6 +18,13 @@ void why_line(const struct why_words *to, unsigned int depth, const char *format
 	va_start(list, format);
 	vsnprintf(line, sizeof(line), format, list);
 	va_end(list);
+	if (to->json) {
+		json_object(to->json, NULL);
+		json_number(to->json, "depth", depth);
+		json_string(to->json, "text", line);
+		json_close(to->json);
+		return;
+	}
 	for (unsigned int i = 0; i < depth; i++)
 		text_string(to->text, "  ");
 	text_plain(to->text, line, 0);
