@@ -229,13 +229,14 @@ static void take_began(void *arg, const struct wait *wait)
 		link_holder(timeline, thread, lane, wait->begin_ns);
 }
 
-static void end_wait(struct timeline *timeline, const struct wait *wait, int64_t at_ns)
+static void end_wait(struct timeline *timeline, const struct wait *wait, int64_t at_ns, const struct waiter *waker)
 {
 	struct track *thread =
 		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
 
-	if (thread->kind == TRACK_THREAD)
-		end_slice(timeline, thread, at_ns);
+	if (thread->kind == TRACK_THREAD && thread->depth > 0)
+		put(timeline, thread,
+		    (struct mark){.kind = MARK_END, .time_ns = at_ns, .waker = waker ? waker->context : 0});
 }
 
 /* At the end of the trace, timeline_end() ends the slices. */
@@ -244,12 +245,12 @@ static void take_ended(void *arg, const struct wait *wait)
 	struct timeline *timeline = arg;
 
 	if (!timeline->is_ending)
-		end_wait(timeline, wait, wait->end_ns);
+		end_wait(timeline, wait, wait->end_ns, wait->has_ended ? wait->waker : NULL);
 }
 
 static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
 {
-	end_wait(arg, wait, at_ns);
+	end_wait(arg, wait, at_ns, NULL);
 }
 
 static void take_died(void *arg, const struct waiter *thread, int64_t at_ns)

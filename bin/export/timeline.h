@@ -41,6 +41,7 @@ struct mark {
 	int64_t time_ns;
 	const char *name;	   /* the name is not set in MARK_END and MARK_COUNTER */
 	const struct event *event; /* the event that the mark shows, or NULL */
+	unsigned int waker;	   /* in the MARK_END of a wait, handle of the thread that ended it, or 0 */
 	const char *holder;	   /* name of the holder of the awaited object, or NULL */
 	const struct state_period *period; /* what the slice of a track with states shows, or NULL */
 	uint64_t flow;		   /* number of the flow through this mark, or 0 if there is none */

@@ -183,7 +183,8 @@ class Mouse {
 		const text = spanTitle(span);
 
 		return [make('b', '', text), make('span', '', `${brief(span.end - span.begin)}${
-			span.holder ? ` · held by ${span.holder}` : ''}`),
+			span.holder ? ` · held by ${span.holder}` : ''}${
+			span.waker ? ` · woken by ${this.timeline.trace.contextName(span.waker)}` : ''}`),
 		make('span', '', `from ${grouped(seconds(span.begin))} s`)];
 	}
 }

@@ -41,6 +41,7 @@
  *	begin		ns after the start of the previous span, signed
  *	length		length in ns
  *	name, holder	indexes in facts.names
+ *	waker		of a wait, the context of the thread that ended it; 0: none, or not known
  *
  * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
  */
@@ -299,6 +300,9 @@ class Trace {
 		return row;
 	}
 
+	contextName(context) {
+		return this.rowName(context, this.objects.get(context));
+	}
 	rowName(context, object) {
 		if (context === INTERRUPT)
 			return 'interrupt';
@@ -357,7 +361,7 @@ class Trace {
 			const begin = state.begin += reader.signed();
 			const end = begin + reader.number();
 			const span = {kind, begin, end, name: this.facts.names[reader.number()],
-				holder: this.facts.names[reader.number()]};
+				holder: this.facts.names[reader.number()], waker: reader.number()};
 
 			if (kind === KIND.LOSS) {
 				this.gaps.push(span);
@@ -620,6 +624,10 @@ class Trace {
 		if (before === undefined || after === undefined)
 			return before ?? after;
 		return time - this.seek[before] <= this.seek[after] - time ? before : after;
+	}
+	/* Return the last event of the list at this time or before it, or undefined. */
+	lastUntil(list, time) {
+		return list[lowerBound(at => this.seek[list[at]], time + 0.5, 0, list.length) - 1];
 	}
 	/* Return the first of all events at this time or later, or the last event if there is none. */
 	firstAt(time) {
