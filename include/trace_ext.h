@@ -464,8 +464,8 @@ int txtrace_get_type_description(trace_id_t __trid, trace_event_id_t __event, ch
 
 /*
  * Describe a span: the time from an event of the type begin to a later event of the type end.  field is the path of a
- * field in the data of both types, such as "id": events with the same value belong together.  NULL: events of one thread
- * belong together.  This process has opened both types with posix_trace_eventid_open().
+ * field in the data of both types, such as "id": events with the same value belong together.  NULL: events of one
+ * thread belong together.  This process has opened both types with posix_trace_eventid_open().
  *
  * The span is kept where the descriptions of types are, under its name, which becomes a type of user events.  No event
  * should have this type.  txtrace report --spans shows how long spans take.

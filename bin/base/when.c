@@ -13,7 +13,8 @@ static enum { RELATIVE, UTC, LOCAL, EPOCH } style;
 
 bool when_option(const char *argument)
 {
-	static const char *const words[] = {[RELATIVE] = "relative", [UTC] = "utc", [LOCAL] = "local", [EPOCH] = "epoch"};
+	static const char *const words[] = {
+		[RELATIVE] = "relative", [UTC] = "utc", [LOCAL] = "local", [EPOCH] = "epoch"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(argument, words[i]) == 0) {
@@ -63,7 +64,8 @@ void when_write(char text[WHEN_BYTES], int64_t time_ns)
 	int64_t seconds = time_ns / S_NS, ns = time_ns % S_NS;
 
 	if (style == EPOCH) {
-		snprintf(text, WHEN_BYTES, "%s%lld.%09lld", time_ns < 0 ? "-" : "", (long long)(seconds < 0 ? -seconds : seconds),
+		snprintf(text, WHEN_BYTES, "%s%lld.%09lld", time_ns < 0 ? "-" : "",
+			 (long long)(seconds < 0 ? -seconds : seconds),
 			 (long long)(ns < 0 ? -ns : ns));
 		return;
 	}

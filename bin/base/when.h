@@ -15,8 +15,8 @@ bool when_option(const char *argument);
 bool when_is_relative(void);
 
 /*
- * Write a time in ns since 1970: as RFC 3339 in UTC or with the local zone, or as seconds since 1970.  Call this if times
- * are not relative.
+ * Write a time in ns since 1970: as RFC 3339 in UTC or with the local zone, or as seconds since 1970.  Call this if
+ * times are not relative.
  */
 void when_write(char text[WHEN_BYTES], int64_t time_ns);
 

@@ -62,9 +62,11 @@ static bool read_option(void *argument, int code)
 /* Return true if the first word begins a statement of SQL. */
 static bool begins_statement(const char *argument)
 {
-	static const char *const words[] = {"ALTER",   "ANALYZE", "ATTACH", "BEGIN",	"COMMIT",    "CREATE",	 "DELETE", "DETACH",
-					    "DROP",    "END",	  "EXPLAIN", "INSERT",	"PRAGMA",    "REINDEX", "RELEASE", "REPLACE",
-					    "ROLLBACK", "SAVEPOINT", "SELECT", "UPDATE", "VACUUM", "VALUES",	 "WITH"};
+	static const char *const words[] = {
+		"ALTER",  "ANALYZE", "ATTACH",	"BEGIN",   "COMMIT",   "CREATE",
+		"DELETE", "DETACH",  "DROP",	"END",	   "EXPLAIN",  "INSERT",
+		"PRAGMA", "REINDEX", "RELEASE", "REPLACE", "ROLLBACK", "SAVEPOINT",
+		"SELECT", "UPDATE",  "VACUUM",	"VALUES",  "WITH"};
 	size_t length = strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

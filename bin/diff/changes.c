@@ -80,8 +80,8 @@ void changes_find(struct changes *changes, const struct timed_list *old, const s
 /* Text. */
 
 /* The names of the rows are metrics of --fail-if. */
-static void put_change(struct text *text, enum measure measure, const struct change *change, const struct timed_list *old,
-		       const struct timed_list *new)
+static void put_change(struct text *text, enum measure measure, const struct change *change,
+		       const struct timed_list *old, const struct timed_list *new)
 {
 	for (int statistic = 0; statistic < NR_STATISTICS; statistic++) {
 		enum metric metric = metric_of(measure, (enum statistic)statistic);
@@ -95,8 +95,8 @@ static void put_change(struct text *text, enum measure measure, const struct cha
 	}
 }
 
-static void put_table(struct text *text, enum measure measure, const struct changes *changes, const struct timed_list *old,
-		      const struct timed_list *new, uint64_t top)
+static void put_table(struct text *text, enum measure measure, const struct changes *changes,
+		      const struct timed_list *old, const struct timed_list *new, uint64_t top)
 {
 	size_t nr_changed = changes->nr - changes->nr_same;
 	size_t nr_shown = nr_changed < top ? nr_changed : (size_t)top;

@@ -9,11 +9,12 @@
 
 #define NAME_WIDTH 36
 
-#define TIMED(measure, name)                                                                                            \
-	[METRIC_TIMED + (measure)*NR_STATISTICS + STATISTIC_COUNT] = {name "-count", false, true},                      \
-	[METRIC_TIMED + (measure)*NR_STATISTICS + STATISTIC_TOTAL] = {name "-total", true, true},                       \
-	[METRIC_TIMED + (measure)*NR_STATISTICS + STATISTIC_P99] = {name "-p99", true, true},                           \
-	[METRIC_TIMED + (measure)*NR_STATISTICS + STATISTIC_MAX] = {name "-max", true, true}
+#define FIRST(measure) (METRIC_TIMED + (measure)*NR_STATISTICS)
+#define TIMED(measure, name)                                                                       \
+	[FIRST(measure) + STATISTIC_COUNT] = {name "-count", false, true},                         \
+	[FIRST(measure) + STATISTIC_TOTAL] = {name "-total", true, true},                          \
+	[FIRST(measure) + STATISTIC_P99] = {name "-p99", true, true},                              \
+	[FIRST(measure) + STATISTIC_MAX] = {name "-max", true, true}
 
 /*
  * The metrics. Each row has the name of a metric.  Flags show whether the metric is a duration, and whether it belongs

@@ -5,9 +5,9 @@
  *	threshold = METRIC [":" GLOB] OPERATOR NUMBER [UNIT]
  *
  * METRIC: count, rate, median, p99, max of the event types that match GLOB; thread: the events of the threads that
- * match GLOB; hold-p99 and the like: of the objects, calls, threads or spans that match GLOB; events, duration, lost: of
- * the whole trace, without GLOB. OPERATOR: < <= > >= = !=. UNIT: "%" compares
- * the increase from the old trace to the new one; ns, us, ms, s, m or h is for a time; a number has no unit.
+ * match GLOB; hold-p99 and the like: of the objects, calls, threads or spans that match GLOB; events, duration, lost:
+ * of the whole trace, without GLOB.  OPERATOR: < <= > >= = !=.  UNIT: "%" compares the increase from the old trace to
+ * the new one; ns, us, ms, s, m or h is for a time; a number has no unit.
  */
 #ifndef TXTRACE_DIFF_THRESHOLD_H
 #define TXTRACE_DIFF_THRESHOLD_H

@@ -57,11 +57,14 @@ static void add_thread(struct reading *reading, enum measure measure, const stru
 {
 	char name[128];
 
-	times_thread_name(reading->source, thread->context, source_context_name(reading->source, thread->context), name);
+	times_thread_name(reading->source, thread->context,
+			  source_context_name(reading->source, thread->context), name);
 	add(&reading->times->of[measure], name, ns);
 }
 
-/* Several objects may have one name in a trace.  Their handles differ in each run, so the times are added up by name. */
+/*
+ * Several objects may have one name in a trace.  Their handles differ in each run, so the times are added up by name.
+ */
 static const char *object_name(const struct reading *reading, const struct awaited *object)
 {
 	const struct txtrace_object *known = object->handle ? source_object(reading->source, object->handle) : NULL;
@@ -92,7 +95,8 @@ static void take_hold(void *arg, const struct hold *hold, int64_t at_ns)
 	add_thread(reading, MEASURE_THREAD_HOLD, hold->thread, at_ns - hold->since_ns);
 }
 
-static void add_cpu(struct reading *reading, unsigned int context, const char *unknown, int64_t from_ns, int64_t until_ns)
+static void add_cpu(struct reading *reading, unsigned int context, const char *unknown,
+		    int64_t from_ns, int64_t until_ns)
 {
 	const struct txtrace_object *object = source_object(reading->source, context);
 	char name[128];
@@ -105,8 +109,8 @@ static void add_cpu(struct reading *reading, unsigned int context, const char *u
 	add(&reading->times->of[MEASURE_CPU], name, until_ns - from_ns);
 }
 
-static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter, enum thread_state state,
-		       int64_t from_ns, int64_t until_ns)
+static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		       enum thread_state state, int64_t from_ns, int64_t until_ns)
 {
 	(void)waiter;
 	if (state == THREAD_RUNNING)
@@ -159,7 +163,8 @@ static void read_model(struct reading *reading, const struct selection *selectio
 	waits_free(&reading->waits);
 }
 
-void times_read(struct trace_times *times, struct source *source, const struct selection *selection, struct spans *spans)
+void times_read(struct trace_times *times, struct source *source, const struct selection *selection,
+		struct spans *spans)
 {
 	struct reading reading = {.times = times, .source = source, .spans = spans, .until_ns = INT64_MAX};
 

@@ -45,7 +45,8 @@ struct trace_times {
 };
 
 /* The spans may be NULL.  The caller calls times_free(). */
-void times_read(struct trace_times *times, struct source *source, const struct selection *selection, struct spans *spans);
+void times_read(struct trace_times *times, struct source *source, const struct selection *selection,
+		struct spans *spans);
 void times_free(struct trace_times *times);
 
 /* Return the times of this name, or NULL. */

@@ -15,7 +15,8 @@ static bool write_database(struct export *export, const char *path)
 {
 	char *source = must(strdup(export->source->path));
 	struct sql_database database;
-	bool is_fine = sql_open(&database, &source, 1, export->selection, export->spans, true) && sql_copy(&database, path);
+	bool is_fine = sql_open(&database, &source, 1, export->selection, export->spans, true) &&
+		       sql_copy(&database, path);
 
 	sql_close(&database);
 	free(source);

@@ -516,7 +516,8 @@ static struct track *lane_of_span(struct timeline *timeline, const struct span *
 	const struct txtrace_object *thread = source_object(timeline->source, time->context);
 
 	for (unsigned int lane = 0;; lane++) {
-		struct track *track = track_of_span(&timeline->tracks, time->span, lane, thread ? thread->pid : timeline->pid,
+		struct track *track = track_of_span(&timeline->tracks, time->span, lane,
+						    thread ? thread->pid : timeline->pid,
 						    span->name);
 
 		if (track->last_ns <= time->begin_ns)

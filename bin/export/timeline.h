@@ -53,8 +53,8 @@ struct mark {
 struct timeline;
 
 /*
- * spans: those of the options.  The timeline calls track() for each new track, and mark() for each mark.  It passes arg to both.  A mark and its
- * texts are valid during the call.
+ * spans: those of the options.  The timeline calls track() for each new track, and mark() for each mark.  It passes arg
+ * to both.  A mark and its texts are valid during the call.
  */
 struct timeline *timeline_begin(struct source *source, const struct selection *selection, const struct spans *spans,
 				void (*track)(void *arg, const struct track *track),

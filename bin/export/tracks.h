@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracks of a timeline.  Processes, threads, locks, counters and spans have tracks.  A track is created when it is first
- * needed.
+ * The tracks of a timeline.  Processes, threads, locks, counters and spans have tracks.  A track is created when it is
+ * first needed.
  */
 #ifndef TXTRACE_EXPORT_TRACKS_H
 #define TXTRACE_EXPORT_TRACKS_H
@@ -12,7 +12,16 @@
 #include "base/map.h"
 #include "trace/source.h"
 
-enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_LOSS, TRACK_CPU, TRACK_STATES, TRACK_SPAN };
+enum track_kind {
+	TRACK_PROCESS,
+	TRACK_THREAD,
+	TRACK_LOCK,
+	TRACK_COUNTER,
+	TRACK_LOSS,
+	TRACK_CPU,
+	TRACK_STATES,
+	TRACK_SPAN
+};
 
 #define TRACK_NAME_BYTES 128
 

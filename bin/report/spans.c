@@ -356,11 +356,12 @@ void spans_report_keys(const struct spans *spans, const struct source *source)
 		if (span->nr_without_key == 0)
 			continue;
 		if (span->key_field)
-			message("%s: span %s: %llu of its events have no field %s, and are left out", source->path, span->name,
-				(unsigned long long)span->nr_without_key, span->key_field);
+			message("%s: span %s: %llu of its events have no field %s, and are left out",
+				source->path, span->name, (unsigned long long)span->nr_without_key,
+				span->key_field);
 		else
-			message("%s: span %s: %llu of its events have no %s, and are left out", source->path, span->name,
-				(unsigned long long)span->nr_without_key,
+			message("%s: span %s: %llu of its events have no %s, and are left out",
+				source->path, span->name, (unsigned long long)span->nr_without_key,
 				span->key_bytes > 0 ? "such number in their data" : "thread");
 	}
 }

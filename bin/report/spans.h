@@ -41,7 +41,8 @@ struct span_time {
 	unsigned int span; /* index */
 	unsigned int context; /* of the event that begins it */
 	uint64_t number;      /* of this event */
-	int64_t begin_ns, end_ns; /* end_ns is that of the last event if the span is open, and not known if it is lost */
+	/* end_ns is that of the last event if the span is open, and not known if it is lost. */
+	int64_t begin_ns, end_ns;
 	enum span_ending ending;
 };
 
@@ -66,7 +67,9 @@ void spans_copy(struct spans *spans, const struct spans *from);
 /* Add the spans that the program has described, but for those whose name an option has. */
 void spans_add_described(struct spans *spans, struct source *source);
 
-/* Push the next event of a file, as source_next() or calls_next() returns it.  is_selected: it may begin or end spans. */
+/*
+ * Push the next event of a file, as source_next() or calls_next() returns it.  is_selected: it may begin or end spans.
+ */
 void spans_event(struct spans *spans, struct source *source, const struct event *event, bool is_selected);
 
 /* Call this after the last event. */

@@ -87,7 +87,8 @@ static bool take_text(struct sql_set *set, sqlite3_value *value)
 }
 
 /* Of several constraints on a column, one is enough. */
-static void fill(struct sql_set *set, bool (*take)(struct sql_set *set, sqlite3_value *value), char op, sqlite3_value *value)
+static void fill(struct sql_set *set, bool (*take)(struct sql_set *set, sqlite3_value *value),
+		 char op, sqlite3_value *value)
 {
 	sqlite3_value *member = value;
 	bool is_clear = true;
@@ -95,7 +96,8 @@ static void fill(struct sql_set *set, bool (*take)(struct sql_set *set, sqlite3_
 
 	if (set->is_set)
 		return;
-	for (code = op == SQL_IN ? sqlite3_vtab_in_first(value, &member) : SQLITE_OK; code == SQLITE_OK && member && is_clear;
+	for (code = op == SQL_IN ? sqlite3_vtab_in_first(value, &member) : SQLITE_OK;
+	     code == SQLITE_OK && member && is_clear;
 	     code = op == SQL_IN ? sqlite3_vtab_in_next(value, &member) : SQLITE_DONE)
 		is_clear = take(set, member);
 	set->is_set = is_clear && code == SQLITE_DONE;
@@ -151,7 +153,8 @@ static void bound_list(struct sql_bounds *bounds, enum sql_role role, sqlite3_va
 	sqlite3_value *member = NULL;
 	int code;
 
-	for (code = sqlite3_vtab_in_first(list, &member); code == SQLITE_OK; code = sqlite3_vtab_in_next(list, &member)) {
+	for (code = sqlite3_vtab_in_first(list, &member); code == SQLITE_OK;
+	     code = sqlite3_vtab_in_next(list, &member)) {
 		int type = sqlite3_value_numeric_type(member);
 		struct sql_bounds one;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a query wants of a table, from the constraints that SQLite passes on.  SQLite tests all constraints again, so the
- * bounds may allow more rows than the constraints, but never fewer.
+ * What a query wants of a table, from the constraints that SQLite passes on.  SQLite tests all constraints again, so
+ * the bounds may allow more rows than the constraints, but never fewer.
  */
 #ifndef TXTRACE_SQL_BOUNDS_H
 #define TXTRACE_SQL_BOUNDS_H

@@ -44,8 +44,9 @@ static int copy_tables(struct sql_database *database)
 	for (size_t i = 0; i < nr_tables && code == SQLITE_OK; i++)
 		code = declare(database, database->table[i]);
 	for (size_t i = 0; i < nr_tables - database->nr_typed && code == SQLITE_OK; i++)
-		code = run(database, sqlite3_mprintf("INSERT INTO copy.%s SELECT * FROM main.%s", database->table[i]->name,
-						     database->table[i]->name));
+		code = run(database,
+			   sqlite3_mprintf("INSERT INTO copy.%s SELECT * FROM main.%s",
+					   database->table[i]->name, database->table[i]->name));
 	if (code == SQLITE_OK)
 		code = sql_typed_copy(database);
 	for (size_t i = 0; i < nr_tables && code == SQLITE_OK; i++)

@@ -10,14 +10,15 @@
 #include "sql/typed.h"
 #include "trace/payload.h"
 
-static const struct sql_table *const tables[] = {&sql_events, &sql_threads, &sql_objects, &sql_types, &sql_waits,  &sql_holds,
-						 &sql_states, &sql_spans,   &sql_modules, &sql_files};
+static const struct sql_table *const tables[] = {
+	&sql_events, &sql_threads, &sql_objects, &sql_types,   &sql_waits,
+	&sql_holds,  &sql_states,  &sql_spans,	 &sql_modules, &sql_files};
 
 #define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
 
 /*
- * SQLite calls this for each action of a statement while it prepares the statement.  When SQLite uses a table for the first
- * time, it asks for the right to create it.
+ * SQLite calls this for each action of a statement while it prepares the statement.  When SQLite uses a table for the
+ * first time, it asks for the right to create it.
  */
 static int authorize(void *argument, int action, const char *one, const char *other, const char *database_name,
 		     const char *trigger)
@@ -71,8 +72,8 @@ static bool make_database(struct sql_database *database)
 	return code == SQLITE_OK;
 }
 
-bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths, const struct selection *selection,
-	      const struct spans *spans, bool is_quiet)
+bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths,
+	      const struct selection *selection, const struct spans *spans, bool is_quiet)
 {
 	*database = (struct sql_database){.file = must(calloc(nr_paths, sizeof(*database->file)))};
 	for (unsigned int i = 0; i < nr_paths; i++) {

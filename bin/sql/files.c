@@ -29,8 +29,8 @@ static void begin_payload(const struct sql_file *file, struct source *source)
 	payload_begin(source);
 }
 
-bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection, const struct spans *spans,
-		   bool is_quiet)
+bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection,
+		   const struct spans *spans, bool is_quiet)
 {
 	*file = (struct sql_file){.path = path, .copy = -1, .selection = selection, .tick_ns = selection->tick_ns};
 	file->source = is_quiet ? source_open_quiet(path, file->tick_ns) : source_open_mixed(path, file->tick_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files of a database, and what its tables need of them.  Each cursor of the table of events reads a file with a
- * source of its own.  The waits, holds and states of a file are found in one pass, when a query first needs them, and its
- * spans in another one.
+ * source of its own.  The waits, holds and states of a file are found in one pass, when a query first needs them, and
+ * its spans in another one.
  *
  * A log that another process is writing is copied into memory when it is opened, so all tables show the same events.
  *
@@ -106,8 +106,8 @@ struct sql_file {
  * tables show.  spans: those of the options.  is_quiet: do not report what the file lacks.  After a failure, print a
  * message and return false.
  */
-bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection, const struct spans *spans,
-		   bool is_quiet);
+bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection,
+		   const struct spans *spans, bool is_quiet);
 void sql_file_close(struct sql_file *file);
 
 /*

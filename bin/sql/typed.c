@@ -293,8 +293,8 @@ static void set_field(struct cell *cell, const struct px_field_value *value)
 	}
 }
 
-static void get_cell(const struct sql_typed *typed, const struct sql_file *file, const struct reading *reading, int column,
-		     struct cell *cell)
+static void get_cell(const struct sql_typed *typed, const struct sql_file *file,
+		     const struct reading *reading, int column, struct cell *cell)
 {
 	const struct typed_file *in_file = &typed->file[file->number - 1];
 	const struct event *event = &reading->event;

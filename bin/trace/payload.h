@@ -59,7 +59,10 @@ const struct payload_field *payload_list(struct source *source, trace_event_id_t
 bool payload_value_at(struct source *source, const struct event *event, const struct payload_field *field,
 		      struct px_field_value *value);
 
-/* Return the description of a type, or of the span of this name, on one line, or "" if it has none.  The text is valid as long as the source. */
+/*
+ * Return the description of a type, or of the span of this name, on one line, or "" if it has none.  The text is valid
+ * as long as the source.
+ */
 const char *payload_description(struct source *source, trace_event_id_t type);
 
 /*

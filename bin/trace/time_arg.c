@@ -160,7 +160,8 @@ bool time_arg_parse(const char *text, struct time_arg *time_arg)
 	*time_arg = (struct time_arg){.is_set = true};
 	if (parse_relative(text, time_arg) || parse_epoch(text, time_arg) || parse_absolute(text, time_arg))
 		return true;
-	message("%s is not a time such as 1.5s, 20ms, 12:30:01.5, 2026-11-21T12:30, 2026-11-21T12:30:01.5Z, 1795593600.25",
+	message("%s is not a time such as 1.5s, 20ms, 12:30:01.5, 2026-11-21T12:30, "
+		"2026-11-21T12:30:01.5Z, 1795593600.25",
 		text);
 	return false;
 }

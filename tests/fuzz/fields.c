@@ -70,8 +70,8 @@ static void use_span(const char *text, size_t length)
 	if (!px_span_parse(text, length, &span))
 		return;
 	size = px_span_write(span.begin, span.end, span.field[0] ? span.field : NULL, again);
-	if (!px_span_parse(again, size, &same) || strcmp(span.begin, same.begin) != 0 || strcmp(span.end, same.end) != 0 ||
-	    strcmp(span.field, same.field) != 0)
+	if (!px_span_parse(again, size, &same) || strcmp(span.begin, same.begin) != 0 ||
+	    strcmp(span.end, same.end) != 0 || strcmp(span.field, same.field) != 0)
 		abort();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spans LOG: record events that begin and end spans, and describe the spans.  Three spans of the name "price" are open at
- * a time, and they end in another order.  "lap" goes from one event to the next.  The last span of "price" does not end,
- * and one has not begun.
+ * spans LOG: record events that begin and end spans, and describe the spans.  Three spans of the name "price" are open
+ * at a time, and they end in another order.  "lap" goes from one event to the next.  The last span of "price" does not
+ * end, and one has not begun.
  */
 #include <fcntl.h>
 #include <stdint.h>
