@@ -54,11 +54,31 @@ struct options {
 	int nr_own;
 };
 
+/* The formats that this tool lacks, and the libraries that it was built without. */
+static const struct {
+	const char *name, *library;
+} absent[] = {
+#if !HAVE_PERFETTO
+	{"perfetto", "protobuf-c (Debian: libprotobuf-c-dev, protobuf-c-compiler)"},
+#endif
+#if !HAVE_CTF
+	{"ctf", "Babeltrace 2 (Debian: libbabeltrace2-dev)"},
+#endif
+#if !HAVE_SQLITE
+	{"sqlite", "SQLite (Debian: libsqlite3-dev)"},
+#endif
+	{NULL, NULL}};
+
 static const struct exporter *find_exporter(const char *name)
 {
 	for (const struct exporter *const *at = exporters; *at; at++)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
+	for (size_t i = 0; absent[i].name; i++)
+		if (strcmp(absent[i].name, name) == 0) {
+			message("this txtrace was built without %s, so it has no format %s", absent[i].library, name);
+			return NULL;
+		}
 	message("unknown format %s; --to takes %s", name, FORMATS);
 	return NULL;
 }
