@@ -462,6 +462,21 @@ int txtrace_describe_check(const char *__posix_trace_restrict __description,
 int txtrace_get_type_description(trace_id_t __trid, trace_event_id_t __event, char *__buffer,
 				 size_t __size, size_t *__length);
 
+/*
+ * Describe a span: the time from an event of the type begin to a later event of the type end.  field is the path of a
+ * field in the data of both types, such as "id": events with the same value belong together.  NULL: events of one
+ * thread belong together.  This process has opened both types with posix_trace_eventid_open().
+ *
+ * The span is kept where the descriptions of types are, under its name, which becomes a type of user events.  No event
+ * should have this type.  txtrace report --spans shows how long spans take.
+ *
+ * Return 0, also if the span is described in the same way.  EEXIST: the name has another description.  EINVAL: begin or
+ * end is no type of user events that was opened, name is NULL, empty or the name of one of them, or field is no path.
+ * ENAMETOOLONG.  ENOSPC: there are too many types, or descriptions.  ENOMEM.
+ */
+int txtrace_describe_span(const char *__name, trace_event_id_t __begin, trace_event_id_t __end,
+			  const char *__field);
+
 /* A function that libtxtrace-preload.so wraps in the traced program. */
 enum {
 	TXTRACE_WRAPPER_MISSING = 1, /* the C library has no such function */

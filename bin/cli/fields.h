@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Labelled values: lines of text, or members of a JSON object. */
+/*
+ * Labelled values: lines of text, or members of a JSON object.  The key of "lost: overwritten" in JSON is
+ * lost_overwritten.
+ */
 #ifndef TXTRACE_CLI_FIELDS_H
 #define TXTRACE_CLI_FIELDS_H
 
@@ -15,6 +18,8 @@ struct fields {
 };
 
 void fields_begin(struct fields *fields);
+/* "yes" or "no", or true or false in JSON. */
+void fields_bool(struct fields *fields, const char *label, bool value);
 void fields_text(struct fields *fields, const char *label, const char *value);
 void fields_number(struct fields *fields, const char *label, unsigned long long value);
 

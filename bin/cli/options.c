@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,18 @@ bool options_is_string(const char *argument, bool *is_string)
 	if (*is_string || strcmp(argument, "number") == 0)
 		return true;
 	message("--ns takes number or string, not %s", argument);
+	return false;
+}
+
+bool options_is_count(const char *option, const char *things, const char *argument, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(argument, &end, 10);
+	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) && *number > 0)
+		return true;
+	message("--%s takes a number of %s, at least 1, not %s", option, things, argument);
 	return false;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <getopt.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define OPTIONS_END                                                                                \
 	{                                                                                          \
@@ -69,6 +70,12 @@ bool options_is_json(const char *argument, bool *is_json);
 /* Parse the argument of --ns in the same way. */
 bool options_is_string(const char *argument, bool *is_string);
 
+/*
+ * Parse the argument of an option that takes a number of things, at least 1.  If it is none, print a message and return
+ * false.
+ */
+bool options_is_count(const char *option, const char *things, const char *argument, uint64_t *number);
+
 /* Print the help of a command. */
 void options_help(const struct command *command);
 
@@ -90,6 +97,8 @@ enum {
 	OPTION_SIZE,
 	OPTION_WIDE,
 	OPTION_TYPE,
+	OPTION_SPAN,
+	OPTION_TIME,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 
@@ -114,6 +123,14 @@ enum {
 	{OPTION_TYPE, "type", "EVENT=FIELDS", "the fields of the data; see txtrace-types(7)"},     \
 	{                                                                                          \
 		'T', "type-file", "FILE", "a file with a line EVENT=FIELDS for each event type"    \
+	}
+#define OPTION_ROW_TIME                                                                            \
+	{                                                                                          \
+		OPTION_TIME, "time", "relative|utc|local|epoch", "text: how to print times; default relative" \
+	}
+#define OPTION_ROW_SPAN                                                                            \
+	{                                                                                          \
+		OPTION_SPAN, "span", "SPAN", "the times from events to events: NAME=BEGIN..END[:FIELD]" \
 	}
 #define OPTION_ROW_TEXT_OR_JSON                                                                    \
 	{                                                                                          \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/when.h"
 #include "base/units.h"
 #include "cli/terminal.h"
 
@@ -102,6 +103,18 @@ void table_seconds(struct table *table, int64_t ns)
 	snprintf(digits, sizeof(digits), "%lld.%09lld", (long long)(ns / NS_PER_S),
 		 (long long)(ns % NS_PER_S));
 	table_string(table, digits);
+}
+
+void table_time(struct table *table, int64_t time_ns, int64_t first_ns)
+{
+	char text[WHEN_BYTES];
+
+	if (when_is_relative() || first_ns == 0 || table->format != FORMAT_TEXT) {
+		table_seconds(table, time_ns - first_ns);
+		return;
+	}
+	when_write(text, time_ns);
+	table_string(table, text);
 }
 
 void table_duration(struct table *table, int64_t ns)

@@ -59,6 +59,11 @@ void table_string(struct table *table, const char *string);
 void table_number(struct table *table, uint64_t number);
 void table_real(struct table *table, double number);
 void table_seconds(struct table *table, int64_t ns);
+/*
+ * A time of an event, and that of the first event: in text as --time wants it, otherwise in seconds from the first
+ * event.  first_ns is 0 if the trace has no date; then the time is in seconds, too.
+ */
+void table_time(struct table *table, int64_t time_ns, int64_t first_ns);
 /* A duration: in text with a unit such as "193.3 us", in JSON and CSV in seconds. */
 void table_duration(struct table *table, int64_t ns);
 void table_percent(struct table *table, double part, double whole);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace diff: compare two traces of the same program. */
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +11,21 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/terminal.h"
+#include "diff/changes.h"
+#include "diff/metric.h"
 #include "diff/tally.h"
 #include "diff/threshold.h"
 #include "trace/selection.h"
 
-enum { OPTION_FAIL_IF = OPTION_OWN };
+enum { OPTION_FAIL_IF = OPTION_OWN, OPTION_TOP };
 
 #define LIMITS_MAX 64
-#define NAME_WIDTH 36
+#define USUAL_TOP 5 /* names in a table of changes */
 
 static const struct option_row option_rows[] = {
 	{OPTION_FAIL_IF, "fail-if", "EXPR", "exit with 1 if this is true; can be repeated"},
+	OPTION_ROW_SPAN,
+	{OPTION_TOP, "top", "N", "for each kind of time, the N largest changes; default 5"},
 	OPTION_ROW_FILTER,
 	OPTION_ROWS_TYPE,
 	OPTION_ROW_FROM,
@@ -39,6 +42,8 @@ struct options {
 	bool is_json;
 	struct threshold threshold[LIMITS_MAX];
 	int nr_limits;
+	struct spans spans;
+	uint64_t top;
 };
 
 /*
@@ -58,6 +63,7 @@ struct pairs {
 struct comparison {
 	const char *old_path, *new_path;
 	struct trace_tally old, new;
+	struct trace_times old_times, new_times;
 	struct pairs types, threads;
 };
 
@@ -95,85 +101,20 @@ static void make_pairs(struct pairs *pairs, const struct tallies *old,
 	qsort(pairs->pair, pairs->nr, sizeof(*pairs->pair), compare_pairs);
 }
 
-/* Values as text. */
-
-static const char *words_of(enum metric metric, struct value value, char words[32])
-{
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-
-	if (!value.is_known)
-		return strcpy(words, "-");
-	if (!metric_is_time(metric)) {
-		snprintf(words, 32, metric == METRIC_RATE ? "%.1f/s" : "%.0f", value.value);
-		return words;
-	}
-	while (i < 3 && value.value < units[i].ns)
-		i++;
-	snprintf(words, 32, i < 3 ? "%.3f %s" : "%.0f %s", value.value / units[i].ns,
-		 units[i].name);
-	return words;
-}
-
-static const char *change_in_words(enum metric metric, struct value old, struct value new,
-				   char words[32])
-{
-	double change = change_of(old.value, new.value);
-
-	if (!old.is_known || !new.is_known)
-		return strcpy(words, old.is_known == new.is_known ? "-" :
-				     new.is_known		  ? "new" :
-								    "gone");
-	if (change == 0)
-		return strcpy(words, "=");
-	if (isinf(change))
-		return strcpy(words, metric_is_time(metric) ? "from 0" : "new");
-	if (new.value == 0 && !metric_is_time(metric))
-		return strcpy(words, "gone");
-	snprintf(words, 32, "%+.1f %%", change);
-	return words;
-}
-
 /* Text. */
-
-static void put_row(struct text *text, const char *name, enum metric metric, struct value old,
-		    struct value new)
-{
-	char words[32];
-	bool is_same = old.is_known == new.is_known &&old.value == new.value;
-
-	text_plain(text, name, NAME_WIDTH);
-	text_printf(text, " %14s", words_of(metric, old, words));
-	text_printf(text, " %14s  ", words_of(metric, new, words));
-	text_string(text, terminal_color(is_same ? COLOR_DIM : COLOR_BOLD));
-	text_printf(text, "%12s", change_in_words(metric, old, new, words));
-	text_string(text, terminal_color(COLOR_PLAIN));
-	text_char(text, '\n');
-}
-
-static void put_head(struct text *text, const char *what)
-{
-	text_string(text, "\n");
-	text_string(text, terminal_color(COLOR_DIM));
-	text_plain(text, what, NAME_WIDTH);
-	text_printf(text, " %14s %14s  %12s\n", "old", "new", "change");
-	text_string(text, terminal_color(COLOR_PLAIN));
-}
 
 static void put_metric(struct text *text, const struct comparison *comparison, const char *name,
 		       enum metric metric, const struct pair *pair)
 {
-	put_row(text, name, metric, metric_value(metric, &comparison->old, pair ? pair->old : NULL),
+	metric_put_row(text, name, metric, metric_value(metric, &comparison->old, pair ? pair->old : NULL),
 		metric_value(metric, &comparison->new, pair ? pair->new : NULL));
 }
 
 static void put_table(struct text *text, const struct comparison *comparison, const char *what,
 		      enum metric metric, const struct pairs *pairs)
 {
-	put_head(text, what);
+	text_char(text, '\n');
+	metric_put_titles(text, what);
 	for (size_t i = 0; i < pairs->nr; i++)
 		put_metric(text, comparison, pairs->pair[i].name, metric, &pairs->pair[i]);
 }
@@ -181,7 +122,8 @@ static void put_table(struct text *text, const struct comparison *comparison, co
 /* Print a name, and its quantiles on the next lines. */
 static void put_pauses(struct text *text, const struct comparison *comparison)
 {
-	put_head(text, "time between two events of a type");
+	text_char(text, '\n');
+	metric_put_titles(text, "time between two events of a type");
 	for (size_t i = 0; i < comparison->types.nr; i++) {
 		const struct pair *pair = &comparison->types.pair[i];
 
@@ -196,14 +138,17 @@ static void put_pauses(struct text *text, const struct comparison *comparison)
 	}
 }
 
-static void print_text(struct text *text, const struct comparison *comparison)
+static void print_text(struct text *text, const struct comparison *comparison, uint64_t top)
 {
+	if (changes_print(text, &comparison->old_times, &comparison->new_times, top))
+		text_char(text, '\n');
 	text_string(text, "old: ");
 	text_plain(text, comparison->old_path, 0);
 	text_string(text, "\nnew: ");
 	text_plain(text, comparison->new_path, 0);
 	text_char(text, '\n');
-	put_head(text, "trace");
+	text_char(text, '\n');
+	metric_put_titles(text, "trace");
 	put_metric(text, comparison, "duration", METRIC_DURATION, NULL);
 	put_metric(text, comparison, "events", METRIC_EVENTS, NULL);
 	put_metric(text, comparison, "events lost", METRIC_LOST, NULL);
@@ -276,6 +221,7 @@ static void print_json(struct text *text, const struct comparison *comparison)
 		put_json_metric(&json, comparison, of_all[i], NULL);
 	put_json_pairs(&json, comparison, "types", &comparison->types, "event", of_types);
 	put_json_pairs(&json, comparison, "threads", &comparison->threads, "thread", of_threads);
+	changes_print_json(&json, &comparison->old_times, &comparison->new_times);
 	json_end(&json);
 }
 
@@ -290,9 +236,51 @@ static bool report_if_true(const struct threshold *threshold, const char *name, 
 		return false;
 	message("%s holds: %s%s%s was %s, is %s (%s)", threshold->text,
 		metric_name(threshold->metric), name ? " of " : "", name ? name : "",
-		words_of(threshold->metric, old, from), words_of(threshold->metric, new, to),
-		change_in_words(threshold->metric, old, new, change));
+		metric_words(threshold->metric, old, from), metric_words(threshold->metric, new, to),
+		metric_change_words(threshold->metric, old, new, change));
 	return true;
+}
+
+static bool test_timed(const struct comparison *comparison, const struct threshold *threshold)
+{
+	enum measure measure = metric_measure(threshold->metric);
+	const struct timed_list *old = &comparison->old_times.of[measure], *new = &comparison->new_times.of[measure];
+	bool holds = false, matches = false;
+	struct changes changes;
+
+	changes_find(&changes, old, new);
+	for (size_t i = 0; i < changes.nr; i++) {
+		const struct change *change = &changes.change[i];
+
+		if (fnmatch(threshold->glob, change->name, 0) != 0)
+			continue;
+		matches = true;
+		holds |= report_if_true(threshold, change->name,
+					metric_timed_value(threshold->metric, old, change->old),
+					metric_timed_value(threshold->metric, new, change->new));
+	}
+	free(changes.change);
+	if (!matches)
+		message("%s: neither trace has such a name", threshold->text);
+	return holds;
+}
+
+/* A threshold must not seem to be kept because a trace does not show what it is about. */
+static bool is_testable(const struct comparison *comparison, const struct threshold *threshold)
+{
+	enum measure measure;
+
+	if (threshold->metric < METRIC_TIMED)
+		return true;
+	measure = metric_measure(threshold->metric);
+	if (comparison->old_times.of[measure].is_known && comparison->new_times.of[measure].is_known)
+		return true;
+	message("%s cannot be tested: %s has no %s", threshold->text,
+		comparison->new_times.of[measure].is_known ? comparison->old_path : comparison->new_path,
+		measure == MEASURE_CPU	? "scheduling records" :
+		measure == MEASURE_SPAN ? "span; --span names spans" :
+					  "recorded calls");
+	return false;
 }
 
 /* Test a name.  If the name is in neither trace, it has no values. */
@@ -302,6 +290,8 @@ static bool test_limit(const struct comparison *comparison, const struct thresho
 									      &comparison->types;
 	bool holds = false, matches = !threshold->glob;
 
+	if (threshold->metric >= METRIC_TIMED)
+		return test_timed(comparison, threshold);
 	for (size_t i = 0; threshold->glob && i < pairs->nr; i++) {
 		const struct pair *pair = &pairs->pair[i];
 
@@ -336,18 +326,20 @@ static int print_result(const struct options *options, struct comparison *compar
 	if (options->is_json)
 		print_json(&text, comparison);
 	else
-		print_text(&text, comparison);
+		print_text(&text, comparison, options->top);
 	if (!text_close(&text, true))
 		return EXIT_TROUBLE;
 	for (int i = 0; i < options->nr_limits; i++)
-		if (test_limit(comparison, &options->threshold[i]))
+		if (!is_testable(comparison, &options->threshold[i]))
+			code = EXIT_TROUBLE;
+		else if (test_limit(comparison, &options->threshold[i]) && code == EXIT_FINE)
 			code = EXIT_FOUND;
 	free(comparison->types.pair);
 	free(comparison->threads.pair);
 	return code;
 }
 
-static int compare_files(const struct options *options, const char *old_path, const char *new_path)
+static int compare_files(struct options *options, const char *old_path, const char *new_path)
 {
 	static struct comparison comparison;
 	struct source *sources[2] = {source_open_mixed(old_path, options->selection.tick_ns), NULL};
@@ -360,12 +352,16 @@ static int compare_files(const struct options *options, const char *old_path, co
 	if (sources[0] && sources[1] && selection_begin(&options->selection, sources, 2)) {
 		tally_trace(&comparison.old, sources[0], &options->selection);
 		tally_trace(&comparison.new, sources[1], &options->selection);
+		times_read(&comparison.old_times, sources[0], &options->selection, &options->spans);
+		times_read(&comparison.new_times, sources[1], &options->selection, &options->spans);
 		code = print_result(options, &comparison);
 	}
 	source_close(sources[0]);
 	source_close(sources[1]);
 	tally_free(&comparison.old);
 	tally_free(&comparison.new);
+	times_free(&comparison.old_times);
+	times_free(&comparison.new_times);
 	return code;
 }
 
@@ -383,6 +379,10 @@ static bool read_option(void *argument, int code)
 			return threshold_parse(optarg, &options->threshold[options->nr_limits++]);
 		message("--fail-if can be given at most %d times", LIMITS_MAX);
 		return false;
+	case OPTION_SPAN:
+		return spans_add(&options->spans, optarg);
+	case OPTION_TOP:
+		return options_is_count("top", "rows", optarg, &options->top);
 	case OPTION_FORMAT:
 		return options_is_json(optarg, &options->is_json);
 	default:
@@ -395,6 +395,7 @@ static int run(int argc, char **argv)
 	static struct options options;
 	int code;
 
+	options.top = USUAL_TOP;
 	if (!options_read(&cmd_diff, argc, argv, read_option, &options))
 		return EXIT_TROUBLE;
 	if (optind + 2 != argc) {
@@ -405,6 +406,7 @@ static int run(int argc, char **argv)
 	for (int i = 0; i < options.nr_limits; i++)
 		threshold_free(&options.threshold[i]);
 	selection_free(&options.selection);
+	spans_free(&options.spans);
 	return code;
 }
 

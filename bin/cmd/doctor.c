@@ -363,7 +363,7 @@ static void put_result(struct diagnosis *diagnosis)
 	put_sentences(fields, "note", &diagnosis->annotations);
 	if (diagnosis->obstacles.nr == 0)
 		fields_text(fields, "trace it by", diagnosis->advice);
-	fields_text(fields, "can be traced", diagnosis->obstacles.nr == 0 ? "yes" : "no");
+	fields_bool(fields, "can be traced", diagnosis->obstacles.nr == 0);
 	put_sentences(fields, "because", &diagnosis->obstacles);
 	put_wrappers(diagnosis);
 }
@@ -402,8 +402,7 @@ static void check_program(struct diagnosis *diagnosis, const struct preload_prog
 		return;
 	fields_text(fields, "kind", elffile_kind(elf));
 	fields_text(fields, "loader", elf->interpreter ? elf->interpreter : "none: it is static");
-	fields_text(fields, "rights from its file",
-		    target_gives_rights(program->program) ? "yes" : "no");
+	fields_bool(fields, "rights from its file", target_gives_rights(program->program));
 	if (program->sanitizer[0])
 		fields_text(fields, "needs to be first", program->sanitizer);
 }
@@ -415,7 +414,7 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	bool has_library = needs_library(&program->elf);
 
 	check_program(diagnosis, program);
-	fields_text(fields, "uses libposixtrace", has_library ? "yes" : "no");
+	fields_bool(fields, "uses libposixtrace", has_library);
 	fields_text(fields, "object to preload", *object ? object : "none");
 	check_environment(diagnosis);
 	check_machine(diagnosis, geteuid(), 0);
@@ -531,11 +530,13 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 	fields_begin(fields);
 	fields_text(fields, "program", target.program[0] ? target.program : target.name);
 	fields_number(fields, "process", (unsigned long long)pid);
-	fields_text(fields, "uses libposixtrace",
-		    is_preloaded       ? "preloaded" :
-		    target.has_library ? "yes" :
-					 "no");
-	fields_text(fields, "is traced", target_has_stream(pid) ? "yes" : "no");
+	if (fields->is_json)
+		fields_bool(fields, "preloaded", is_preloaded);
+	if (is_preloaded && !fields->is_json)
+		fields_text(fields, "uses libposixtrace", "preloaded");
+	else
+		fields_bool(fields, "uses libposixtrace", is_preloaded || target.has_library);
+	fields_bool(fields, "is traced", target_has_stream(pid));
 	check_seccomp(diagnosis, pid);
 	check_preloads(diagnosis, pid);
 	check_machine(diagnosis, target.uid, pid);

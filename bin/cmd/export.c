@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace export: convert a trace to the format of another program. */
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +12,7 @@
 
 enum { OPTION_TO = OPTION_OWN };
 
-#define OWN_OPTIONS 5
+#define OWN_OPTIONS 6
 
 #define ADDRESS(name) &exporter_##name,
 static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
@@ -36,6 +34,7 @@ static const struct option_row option_rows[] = {
 	 "csv, jsonl: the columns; see txtrace-print(1)"},
 	OPTION_ROW_NS,
 	OPTION_ROWS_TYPE,
+	OPTION_ROW_SPAN,
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	OPTIONS_END,
@@ -43,6 +42,7 @@ static const struct option_row option_rows[] = {
 
 struct options {
 	struct selection selection;
+	struct spans spans;
 	const struct exporter *exporter;
 	const char *output;
 	bool overwrites;
@@ -54,11 +54,31 @@ struct options {
 	int nr_own;
 };
 
+/* The formats that this tool lacks, and the libraries that it was built without. */
+static const struct {
+	const char *name, *library;
+} absent[] = {
+#if !HAVE_PERFETTO
+	{"perfetto", "protobuf-c (Debian: libprotobuf-c-dev, protobuf-c-compiler)"},
+#endif
+#if !HAVE_CTF
+	{"ctf", "Babeltrace 2 (Debian: libbabeltrace2-dev)"},
+#endif
+#if !HAVE_SQLITE
+	{"sqlite", "SQLite (Debian: libsqlite3-dev)"},
+#endif
+	{NULL, NULL}};
+
 static const struct exporter *find_exporter(const char *name)
 {
 	for (const struct exporter *const *at = exporters; *at; at++)
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
+	for (size_t i = 0; absent[i].name; i++)
+		if (strcmp(absent[i].name, name) == 0) {
+			message("this txtrace was built without %s, so it has no format %s", absent[i].library, name);
+			return NULL;
+		}
 	message("unknown format %s; --to takes %s", name, FORMATS);
 	return NULL;
 }
@@ -77,20 +97,6 @@ static bool note_own(struct options *options, int code)
 			return true;
 	options->own_option[options->nr_own++] = code;
 	return true;
-}
-
-/* Parse the number of events. If the text is not a number, print a message and return false. */
-static bool read_limit(struct options *options, const char *argument)
-{
-	char *end;
-
-	errno = 0;
-	options->limit = strtoull(argument, &end, 10);
-	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) &&
-	    options->limit > 0)
-		return true;
-	message("--limit takes a number of events, at least 1, not %s", argument);
-	return false;
 }
 
 /* After an error, print a message and return false. */
@@ -112,7 +118,9 @@ static bool read_option(void *argument, int code)
 		options->overwrites = true;
 		return true;
 	case OPTION_LIMIT:
-		return note_own(options, code) && read_limit(options, optarg);
+		return note_own(options, code) && options_is_count("limit", "events", optarg, &options->limit);
+	case OPTION_SPAN:
+		return note_own(options, code) && spans_add(&options->spans, optarg);
 	case OPTION_COLUMNS:
 		options->columns = optarg;
 		return note_own(options, code);
@@ -211,6 +219,7 @@ static int export_file(const struct options *options, const char *path)
 	int code = EXIT_TROUBLE;
 
 	export.selection = &options->selection;
+	export.spans = &options->spans;
 	export.output = name;
 	export.overwrites = options->overwrites;
 	export.columns = options->columns;
@@ -233,10 +242,11 @@ static int export_file(const struct options *options, const char *path)
 
 static int run(int argc, char **argv)
 {
-	struct options options = {.exporter = exporters[0], .limit = EXPORT_LIMIT};
+	static struct options options = {.limit = EXPORT_LIMIT};
 	const char *path;
 	int code;
 
+	options.exporter = exporters[0];
 	path = options_read_file(&cmd_export, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
@@ -245,6 +255,7 @@ static int run(int argc, char **argv)
 			return EXIT_TROUBLE;
 	code = export_file(&options, path);
 	selection_free(&options.selection);
+	spans_free(&options.spans);
 	return code;
 }
 

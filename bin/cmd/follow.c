@@ -24,6 +24,7 @@
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
+	OPTION_ROW_TIME,
 	OPTION_ROWS_TYPE,
 	SESSION_ROW_INHERIT,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},

@@ -5,7 +5,7 @@
 #include "cmd/output_options.h"
 #include "live/wrapper_stats.h"
 #include "report/report.h"
-#include "report/spans.h"
+#include "report/span_report.h"
 #include "trace/columns.h"
 
 enum {
@@ -19,7 +19,7 @@ enum {
 	OPTION_CPUS,
 	OPTION_PROCESSES,
 	OPTION_LATENCY,
-	OPTION_SPAN
+	OPTION_SPANS
 };
 
 static const struct option_row option_rows[] = {
@@ -34,7 +34,8 @@ static const struct option_row option_rows[] = {
 	{OPTION_CPUS, "cpus", NULL, "the threads and the load of each CPU"},
 	{OPTION_PROCESSES, "processes", NULL, "events and time of each process"},
 	{OPTION_LATENCY, "latency", NULL, "how long threads were ready before they ran"},
-	{OPTION_SPAN, "span", "SPAN", "the times from events to events: NAME=BEGIN..END"},
+	{OPTION_SPANS, "spans", NULL, "the spans that the program describes, and those of --span"},
+	OPTION_ROW_SPAN,
 	OUTPUT_OPTIONS_ROWS_EVENTS,
 	OUTPUT_OPTIONS_ROW_TABLE,
 	OUTPUT_OPTIONS_ROWS_OUTPUT,
@@ -45,6 +46,7 @@ struct options {
 	struct output_options output_options;
 	unsigned int kinds;
 	struct spans spans;
+	bool wants_spans, wants_described;
 };
 
 /* After an error, print a message and return false. */
@@ -56,6 +58,10 @@ static bool read_option(void *argument, int code)
 		options->kinds |= 1U << (code - OPTION_PROFILE);
 		return true;
 	}
+	if (code == OPTION_SPANS || code == OPTION_SPAN)
+		options->wants_spans = true;
+	if (code == OPTION_SPANS)
+		return options->wants_described = true;
 	if (code == OPTION_SPAN)
 		return spans_add(&options->spans, optarg);
 	return output_options_option(&options->output_options, code);
@@ -67,9 +73,11 @@ static void print_reports(struct options *options, struct table *table)
 	struct output_options *output_options = &options->output_options;
 	static struct report report;
 
-	if (options->spans.nr > 0)
-		spans_report(&options->spans, output_options->source, &output_options->selection, table);
-	if (options->spans.nr > 0 && options->kinds == 0)
+	if (options->wants_described)
+		spans_add_described(&options->spans, output_options->source);
+	if (options->wants_spans)
+		span_report(&options->spans, output_options->source, &output_options->selection, table);
+	if (options->wants_spans && options->kinds == 0)
 		return;
 	source_rewind(output_options->source);
 	report_gather(&report, output_options->source, &output_options->selection);

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/terminal.h"
+#include "report/spans.h"
 #include "trace/selection.h"
 #if HAVE_SQLITE
 #include "sql/database.h"
@@ -15,6 +16,8 @@
 
 static const struct option_row option_rows[] = {
 	{OPTION_FORMAT, "format", "text|json|csv", "output format; default text"},
+	OPTION_ROWS_TYPE,
+	OPTION_ROW_SPAN,
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
 	OPTION_ROW_TICK,
@@ -25,6 +28,7 @@ static const struct option_row option_rows[] = {
 
 struct options {
 	struct selection selection;
+	struct spans spans;
 	enum format format;
 	const char *output;
 	bool overwrites;
@@ -41,6 +45,8 @@ static bool read_option(void *argument, int code)
 	switch (code) {
 	case OPTION_FORMAT:
 		return format_parse_of_table(optarg, &options->format);
+	case OPTION_SPAN:
+		return spans_add(&options->spans, optarg);
 	case 'o':
 		options->output = optarg;
 		return true;
@@ -53,10 +59,26 @@ static bool read_option(void *argument, int code)
 }
 
 #if HAVE_SQLITE
-/* A query has blanks or brackets, and there is no file of this name. */
+/* Return true if the first word begins a statement of SQL. */
+static bool begins_statement(const char *argument)
+{
+	static const char *const words[] = {
+		"ALTER",  "ANALYZE", "ATTACH",	"BEGIN",   "COMMIT",   "CREATE",
+		"DELETE", "DETACH",  "DROP",	"END",	   "EXPLAIN",  "INSERT",
+		"PRAGMA", "REINDEX", "RELEASE", "REPLACE", "ROLLBACK", "SAVEPOINT",
+		"SELECT", "UPDATE",  "VACUUM",	"VALUES",  "WITH"};
+	size_t length = strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == length && strncasecmp(words[i], argument, length) == 0)
+			return true;
+	return false;
+}
+
+/* A query begins as a statement does, or has blanks, brackets or a semicolon, and there is no file of this name. */
 static bool is_query(const char *argument)
 {
-	return argument[strcspn(argument, " \t\n(")] && access(argument, F_OK) != 0;
+	return (begins_statement(argument) || argument[strcspn(argument, " \t\n(;")]) && access(argument, F_OK) != 0;
 }
 
 static bool is_input(char *const *paths, unsigned int nr, const char *output)
@@ -71,7 +93,7 @@ static bool ask(const struct options *options, char *const *paths, unsigned int 
 {
 	static struct text text;
 	struct sql_database database;
-	bool is_fine = sql_open(&database, paths, nr_paths, &options->selection, false);
+	bool is_fine = sql_open(&database, paths, nr_paths, &options->selection, &options->spans, false);
 
 	if (is_fine) {
 		if (query && !options->output)
@@ -96,6 +118,10 @@ static int run_on(const struct options *options, int argc, char **argv)
 		message("sql takes one or more files, and then a query; see txtrace sql --help");
 		return EXIT_TROUBLE;
 	}
+	if (!query && nr_paths > 1 && access(argv[argc - 1], F_OK) != 0) {
+		message("%s is no file, and it does not begin as a query, such as SELECT", argv[argc - 1]);
+		return EXIT_TROUBLE;
+	}
 	if (is_input(argv, (unsigned int)nr_paths, options->output))
 		return EXIT_TROUBLE;
 	return ask(options, argv, (unsigned int)nr_paths, query) ? EXIT_FINE : EXIT_TROUBLE;
@@ -113,11 +139,14 @@ static int run_on(const struct options *options, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct options options = {.format = FORMAT_TEXT};
+	static struct options options = {.format = FORMAT_TEXT};
+	int code;
 
 	if (!options_read(&cmd_sql, argc, argv, read_option, &options))
 		return EXIT_TROUBLE;
-	return run_on(&options, argc - optind, argv + optind);
+	code = run_on(&options, argc - optind, argv + optind);
+	spans_free(&options.spans);
+	return code;
 }
 
 const struct command cmd_sql = {

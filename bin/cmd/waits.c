@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace waits: print one row for each wait. */
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/message.h"
@@ -41,18 +39,6 @@ static bool read_over(struct options *options)
 	return false;
 }
 
-static bool read_top(struct options *options)
-{
-	char *end;
-
-	errno = 0;
-	options->waits.limit = strtoull(optarg, &end, 10);
-	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*optarg) && options->waits.limit > 0)
-		return true;
-	message("--top takes a number of rows, at least 1, not %s", optarg);
-	return false;
-}
-
 /* After an error, print a message and return false. */
 static bool read_option(void *argument, int code)
 {
@@ -64,7 +50,7 @@ static bool read_option(void *argument, int code)
 	case OPTION_SORT:
 		return wait_list_parse_sort(optarg, &options->waits.order);
 	case OPTION_TOP:
-		return read_top(options);
+		return options_is_count("top", "rows", optarg, &options->waits.limit);
 	default:
 		return output_options_option(&options->output_options, code);
 	}

@@ -13,6 +13,8 @@
 #include "waits/why.h"
 
 static const struct option_row options[] = {
+	OPTION_ROW_TIME,
+	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_TICK,
 	OPTION_ROW_COLOR,
 	OPTION_ROW_NO_PAGER,
@@ -35,7 +37,7 @@ static char *read_question(const char *question, struct time_arg *at)
 	return must(strndup(question, (size_t)(sign - question)));
 }
 
-static int print_result(const struct selection *selection, const char *path, const char *question)
+static int print_result(const struct selection *selection, const char *path, const char *question, bool is_json)
 {
 	static struct text text;
 	struct source *source = NULL;
@@ -53,7 +55,7 @@ static int print_result(const struct selection *selection, const char *path, con
 	terminal_page();
 	if (text_open(&text, NULL, false)) {
 		source_report_losses(source);
-		is_reported = why_report(source, thread, &at, &text);
+		is_reported = why_report(source, thread, &at, &text, is_json);
 		if (text_close(&text, is_reported) && is_reported)
 			code = EXIT_FINE;
 	}
@@ -65,19 +67,21 @@ static int print_result(const struct selection *selection, const char *path, con
 static int run(int argc, char **argv)
 {
 	struct selection selection = {.tick_ns = 0};
+	bool is_json = false;
 	int code;
 
 	while ((code = options_next(&cmd_why, argc, argv)) != -1) {
 		int taken = selection_option(&selection, code, optarg);
 
-		if (taken < 0 || (taken == 0 && !terminal_option(code, optarg)))
+		if (taken < 0 || (taken == 0 && !(code == OPTION_FORMAT ? options_is_json(optarg, &is_json) :
+									  terminal_option(code, optarg))))
 			return EXIT_TROUBLE;
 	}
 	if (optind + 1 != argc && optind + 2 != argc) {
 		message("why takes a file and at most one thread; see txtrace why --help");
 		return EXIT_TROUBLE;
 	}
-	return print_result(&selection, argv[optind], optind + 2 == argc ? argv[optind + 1] : NULL);
+	return print_result(&selection, argv[optind], optind + 2 == argc ? argv[optind + 1] : NULL, is_json);
 }
 
 static void explain(void)

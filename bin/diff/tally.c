@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "diff/times.h"
 #include "trace/calls.h"
 
 const struct tally *tally_find(const struct tallies *tallies, const char *name)
@@ -41,23 +42,6 @@ static struct tally *tally_of(struct tallies *tallies, uint64_t number, const ch
 	return &tallies->tally[*place - 1];
 }
 
-/* In a log, the name of a thread contains its tid. The tid differs in each run, so remove it. */
-static const char *thread_name(const struct source *source, const struct event *event,
-			       char name[128])
-{
-	const struct txtrace_object *object = source_object(source, event->context);
-	size_t length = strlen(event->thread);
-	char tid[16];
-
-	snprintf(name, 128, "%s", event->thread);
-	if (!object || object->tid == 0)
-		return name;
-	snprintf(tid, sizeof(tid), " %d", object->tid);
-	if (length > strlen(tid) && length < 128 && strcmp(name + length - strlen(tid), tid) == 0)
-		name[length - strlen(tid)] = '\0';
-	return name;
-}
-
 static void take_type(struct tally *type, const struct event *event)
 {
 	if (call_counted(event) && !type->is_counted) {
@@ -80,7 +64,8 @@ static void take(struct trace_tally *trace, const struct source *source, const s
 
 	if (call_counts(event))
 		take_type(tally_of(&trace->types, call_type(event), call_name(event)), event);
-	thread = tally_of(&trace->threads, event->context, thread_name(source, event, name));
+	times_thread_name(source, event->context, event->thread, name);
+	thread = tally_of(&trace->threads, event->context, name);
 	thread->count++;
 	trace->nr_events++;
 }

@@ -9,98 +9,29 @@
 #include "base/message.h"
 #include "trace/time_arg.h"
 
-/*
- * The metrics. Each row has the name of a metric.  Flags show whether the metric is a duration, and whether it belongs
- * to an event type or a thread.
- */
-static const struct {
-	const char *name;
-	bool is_time, has_glob;
-} metrics[NR_METRICS] = {
-	[METRIC_COUNT] = {"count", false, true},    [METRIC_RATE] = {"rate", false, true},
-	[METRIC_MEDIAN] = {"median", true, true},   [METRIC_P99] = {"p99", true, true},
-	[METRIC_MAX] = {"max", true, true},	    [METRIC_THREAD] = {"thread", false, true},
-	[METRIC_EVENTS] = {"events", false, false}, [METRIC_DURATION] = {"duration", true, false},
-	[METRIC_LOST] = {"lost", false, false},
-};
-
-const char *metric_name(enum metric metric)
-{
-	return metrics[metric].name;
-}
-
-bool metric_is_time(enum metric metric)
-{
-	return metrics[metric].is_time;
-}
-
-struct value metric_value(enum metric metric, const struct trace_tally *trace,
-			  const struct tally *tally)
-{
-	double count = tally ? (double)tally->count : 0;
-	bool has_pause = tally && tally->pauses.n > 0;
-
-	switch (metric) {
-	case METRIC_COUNT:
-	case METRIC_THREAD:
-		return (struct value){true, count};
-	case METRIC_RATE:
-		return (struct value){
-			trace->duration_ns > 0,
-			trace->duration_ns > 0 ? count * NS_PER_S / (double)trace->duration_ns : 0};
-	case METRIC_MEDIAN:
-		return (struct value){has_pause,
-				      has_pause ? (double)histogram_percentile(&tally->pauses, 50) :
-						  0};
-	case METRIC_P99:
-		return (struct value){has_pause,
-				      has_pause ? (double)histogram_percentile(&tally->pauses, 99) :
-						  0};
-	case METRIC_MAX:
-		return (struct value){has_pause, has_pause ? (double)tally->pauses.largest : 0};
-	case METRIC_EVENTS:
-		return (struct value){true, (double)trace->nr_events};
-	case METRIC_DURATION:
-		return (struct value){true, (double)trace->duration_ns};
-	default:
-		return (struct value){true, (double)trace->nr_lost};
-	}
-}
-
-double change_of(double old, double new)
-{
-	if (old == new)
-		return 0;
-	return old == 0 ? INFINITY : (new - old) / old * 100;
-}
-
-/* Parsing. */
-
 /* Parse the metric, and the glob if a colon follows. */
 static bool take_metric(const char *text, size_t length, struct threshold *threshold)
 {
 	const char *colon = memchr(text, ':', length);
 	size_t size = colon ? (size_t)(colon - text) : length;
-	int metric = 0;
+	enum metric metric = metric_find(text, size);
 
-	while (metric < NR_METRICS && (strlen(metrics[metric].name) != size ||
-				       strncmp(metrics[metric].name, text, size) != 0))
-		metric++;
 	if (metric == NR_METRICS) {
-		message("--fail-if %s: there is no metric %.*s; the metrics are count, rate, median, p99, max, "
-			"thread, events, duration, lost",
+		message("--fail-if %s: there is no metric %.*s; the metrics are count, rate, median, p99, max, thread, "
+			"events, duration, lost, and hold, wait, span, cpu, call-wait, thread-wait, thread-hold with "
+			"-count, -total, -p99 or -max",
 			threshold->text, (int)size, text);
 		return false;
 	}
-	threshold->metric = (enum metric)metric;
-	if (!metrics[metric].has_glob && colon) {
+	threshold->metric = metric;
+	if (!metric_has_name(metric) && colon) {
 		message("--fail-if %s: %s is for the whole trace, and takes no name", threshold->text,
-			metrics[metric].name);
+			metric_name(metric));
 		return false;
 	}
-	if (metrics[metric].has_glob && (!colon || colon + 1 == text + length)) {
+	if (metric_has_name(metric) && (!colon || colon + 1 == text + length)) {
 		message("--fail-if %s: name required: %s:NAME, or %s:* for each", threshold->text,
-			metrics[metric].name, metrics[metric].name);
+			metric_name(metric), metric_name(metric));
 		return false;
 	}
 	if (colon)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/output.h"
+#include "report/spans.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 
@@ -22,6 +23,7 @@ struct export
 	struct text text; /* the output; it is open if makes_output is false */
 	struct source *source;
 	const struct selection *selection;
+	const struct spans *spans; /* of the options */
 	const char *output; /* name of the output, or "-" for standard output */
 	bool overwrites;
 	const char *columns;   /* NULL means the default columns */

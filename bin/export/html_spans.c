@@ -9,7 +9,7 @@
 
 #define DEPTH 16 /* maximum depth of nested slices */
 
-enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED };
+enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED, SPAN_SPAN };
 
 struct slice {
 	enum span_kind kind;
@@ -23,7 +23,8 @@ struct html_open_slices {
 	unsigned int depth; /* may exceed DEPTH; deeper slices are not stored */
 };
 
-static void pack_span(struct html_spans *spans, const struct slice *slice, uint32_t row, int pid, int64_t end_ns)
+static void pack_span(struct html_spans *spans, const struct slice *slice, uint32_t row, int pid,
+		      const struct mark *end)
 {
 	struct pack *pack = &spans->pack;
 
@@ -31,9 +32,10 @@ static void pack_span(struct html_spans *spans, const struct slice *slice, uint3
 	pack_number(pack, row);
 	pack_signed(pack, pid);
 	pack_signed(pack, slice->begin_ns - spans->last_ns);
-	pack_number(pack, end_ns > slice->begin_ns ? (uint64_t)(end_ns - slice->begin_ns) : 0);
+	pack_number(pack, end->time_ns > slice->begin_ns ? (uint64_t)(end->time_ns - slice->begin_ns) : 0);
 	pack_number(pack, slice->name);
 	pack_number(pack, slice->holder);
+	pack_number(pack, end->waker);
 	pack_record(pack);
 	spans->last_ns = slice->begin_ns;
 }
@@ -67,6 +69,8 @@ static enum span_kind kind_of(const struct mark *mark)
 		return SPAN_LOSS;
 	case TRACK_CPU:
 		return SPAN_RUN;
+	case TRACK_SPAN:
+		return SPAN_SPAN;
 	case TRACK_STATES:
 		return mark->period->state == THREAD_RUNNING ? SPAN_RUN :
 		       mark->period->state == THREAD_BLOCKED ? SPAN_BLOCKED :
@@ -102,8 +106,7 @@ void html_spans_mark(void *arg, const struct mark *mark)
 								name_number(spans, name),
 								name_number(spans, mark->holder)};
 	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
-		pack_span(spans, &stack->slice[stack->depth], row_of(spans, mark->track), mark->track->pid,
-			  mark->time_ns);
+		pack_span(spans, &stack->slice[stack->depth], row_of(spans, mark->track), mark->track->pid, mark);
 }
 
 void html_spans_track(void *arg, const struct track *track)

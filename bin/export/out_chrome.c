@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "cli/options.h"
 #include "export/annotations.h"
 #include "export/export.h"
 #include "export/timeline.h"
@@ -204,7 +205,7 @@ static bool begin(struct export *export)
 		return false;
 	}
 	chrome->export = export;
-	chrome->timeline = timeline_begin(export->source, export->selection, put_track, put_mark,
+	chrome->timeline = timeline_begin(export->source, export->selection, export->spans, put_track, put_mark,
 					  chrome);
 	export->state = chrome;
 	text_string(&export->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
@@ -238,11 +239,14 @@ static bool end(struct export *export, bool is_complete)
 	return true;
 }
 
+static const int options[] = {OPTION_SPAN, 0};
+
 const struct exporter exporter_chrome = {
 	.name = "chrome",
 	.suffix = ".json",
 	.summary = "JSON, for chrome://tracing and others",
 	.shows_waits = true,
+	.options = options,
 	.begin = begin,
 	.event = put_event,
 	.end = end,

@@ -416,8 +416,8 @@ static bool begin(struct export *export)
 	html->events.text = &export->text;
 	html->events.kind = "events";
 	html_spans_begin(&html->spans, &export->text);
-	html->timeline = timeline_begin(export->source, export->selection, html_spans_track, html_spans_mark,
-					&html->spans);
+	html->timeline = timeline_begin(export->source, export->selection, export->spans, html_spans_track,
+					html_spans_mark, &html->spans);
 	put_page(html, "@CSS@");
 	text_put(&export->text, page_css, page_css_size);
 	put_page(html, "@EVENTS@");
@@ -486,7 +486,7 @@ static bool end(struct export *export, bool is_complete)
 	return true;
 }
 
-static const int options[] = {OPTION_LIMIT, 0};
+static const int options[] = {OPTION_LIMIT, OPTION_SPAN, 0};
 
 const struct exporter exporter_html = {
 	.name = "html",

@@ -17,6 +17,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "cli/options.h"
 #include "export/annotations.h"
 #include "export/export.h"
 #include "export/timeline.h"
@@ -466,7 +467,7 @@ static bool begin(struct export *export)
 		return false;
 	}
 	perfetto->export = export;
-	perfetto->timeline = timeline_begin(export->source, export->selection, put_track, put_mark,
+	perfetto->timeline = timeline_begin(export->source, export->selection, export->spans, put_track, put_mark,
 					    perfetto);
 	export->state = perfetto;
 	begin_state(perfetto, false);
@@ -498,12 +499,15 @@ static bool end(struct export *export, bool is_complete)
 	return true;
 }
 
+static const int options[] = {OPTION_SPAN, 0};
+
 const struct exporter exporter_perfetto = {
 	.name = "perfetto",
 	.suffix = ".perfetto-trace",
 	.summary = "for ui.perfetto.dev",
 	.is_binary = true,
 	.shows_waits = true,
+	.options = options,
 	.begin = begin,
 	.event = put_event,
 	.end = end,

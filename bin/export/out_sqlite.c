@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "cli/options.h"
 #include "export/export.h"
 #include "sql/database.h"
 
@@ -14,7 +15,8 @@ static bool write_database(struct export *export, const char *path)
 {
 	char *source = must(strdup(export->source->path));
 	struct sql_database database;
-	bool is_fine = sql_open(&database, &source, 1, export->selection, true) && sql_copy(&database, path);
+	bool is_fine = sql_open(&database, &source, 1, export->selection, export->spans, true) &&
+		       sql_copy(&database, path);
 
 	sql_close(&database);
 	free(source);
@@ -54,6 +56,8 @@ static bool run(struct export *export)
 	return is_fine;
 }
 
+static const int options[] = {OPTION_SPAN, 0};
+
 const struct exporter exporter_sqlite = {
 	.name = "sqlite",
 	.suffix = ".db",
@@ -61,5 +65,6 @@ const struct exporter exporter_sqlite = {
 	.is_binary = true,
 	.makes_output = true,
 	.needs_file = true,
+	.options = options,
 	.run = run,
 };

@@ -26,6 +26,7 @@ struct fact {
 struct timeline {
 	struct source *source;
 	const struct selection *selection;
+	const struct spans *wanted_spans;
 	struct tracks tracks;
 	void (*mark)(void *arg, const struct mark *mark);
 	void *arg;
@@ -228,13 +229,14 @@ static void take_began(void *arg, const struct wait *wait)
 		link_holder(timeline, thread, lane, wait->begin_ns);
 }
 
-static void end_wait(struct timeline *timeline, const struct wait *wait, int64_t at_ns)
+static void end_wait(struct timeline *timeline, const struct wait *wait, int64_t at_ns, const struct waiter *waker)
 {
 	struct track *thread =
 		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
 
-	if (thread->kind == TRACK_THREAD)
-		end_slice(timeline, thread, at_ns);
+	if (thread->kind == TRACK_THREAD && thread->depth > 0)
+		put(timeline, thread,
+		    (struct mark){.kind = MARK_END, .time_ns = at_ns, .waker = waker ? waker->context : 0});
 }
 
 /* At the end of the trace, timeline_end() ends the slices. */
@@ -243,12 +245,12 @@ static void take_ended(void *arg, const struct wait *wait)
 	struct timeline *timeline = arg;
 
 	if (!timeline->is_ending)
-		end_wait(timeline, wait, wait->end_ns);
+		end_wait(timeline, wait, wait->end_ns, wait->has_ended ? wait->waker : NULL);
 }
 
 static void take_broken(void *arg, const struct wait *wait, int64_t at_ns)
 {
-	end_wait(arg, wait, at_ns);
+	end_wait(arg, wait, at_ns, NULL);
 }
 
 static void take_died(void *arg, const struct waiter *thread, int64_t at_ns)
@@ -309,7 +311,7 @@ static void learn_facts(struct timeline *timeline)
 
 /* Events. */
 
-struct timeline *timeline_begin(struct source *source, const struct selection *selection,
+struct timeline *timeline_begin(struct source *source, const struct selection *selection, const struct spans *spans,
 				void (*track)(void *arg, const struct track *track),
 				void (*mark)(void *arg, const struct mark *mark), void *arg)
 {
@@ -317,6 +319,7 @@ struct timeline *timeline_begin(struct source *source, const struct selection *s
 
 	timeline->source = source;
 	timeline->selection = selection;
+	timeline->wanted_spans = spans;
 	timeline->mark = mark;
 	timeline->arg = arg;
 	tracks_init(&timeline->tracks, source, track, arg);
@@ -478,6 +481,75 @@ static void put_state(void *arg, const struct state_period *period)
 	end_slice(timeline, track, period->until_ns);
 }
 
+/* Spans. */
+
+struct all_spans {
+	struct span_time *time;
+	size_t nr, room;
+};
+
+static void take_span(void *arg, const struct span_time *time)
+{
+	struct all_spans *all = arg;
+
+	if (time->ending == SPAN_LOST)
+		return;
+	if (all->nr == all->room) {
+		all->room = all->room ? 2 * all->room : 256;
+		all->time = must(reallocarray(all->time, all->room, sizeof(*all->time)));
+	}
+	all->time[all->nr++] = *time;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct span_time *left = a, *right = b;
+
+	if (left->span != right->span)
+		return left->span < right->span ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+/* Return the first track of this span whose last slice has ended at this time. */
+static struct track *lane_of_span(struct timeline *timeline, const struct span *span, const struct span_time *time)
+{
+	const struct txtrace_object *thread = source_object(timeline->source, time->context);
+
+	for (unsigned int lane = 0;; lane++) {
+		struct track *track = track_of_span(&timeline->tracks, time->span, lane,
+						    thread ? thread->pid : timeline->pid,
+						    span->name);
+
+		if (track->last_ns <= time->begin_ns)
+			return track;
+	}
+}
+
+static void put_spans(struct timeline *timeline)
+{
+	struct all_spans all = {0};
+	struct spans spans = {.take = take_span, .arg = &all};
+
+	spans_copy(&spans, timeline->wanted_spans);
+	spans_add_described(&spans, timeline->source);
+	if (spans.nr > 0) {
+		spans_read(&spans, timeline->source, timeline->selection);
+		spans_report_keys(&spans, timeline->source);
+	}
+	if (all.nr > 0)
+		qsort(all.time, all.nr, sizeof(*all.time), by_begin);
+	for (size_t i = 0; i < all.nr; i++) {
+		const struct span *span = &spans.span[all.time[i].span];
+		struct track *track = lane_of_span(timeline, span, &all.time[i]);
+
+		put(timeline, track,
+		    (struct mark){.kind = MARK_BEGIN, .time_ns = all.time[i].begin_ns, .name = span->name});
+		end_slice(timeline, track, all.time[i].end_ns);
+	}
+	free(all.time);
+	spans_free(&spans);
+}
+
 void timeline_end(struct timeline *timeline, bool is_complete)
 {
 	timeline->is_ending = true;
@@ -492,6 +564,8 @@ void timeline_end(struct timeline *timeline, bool is_complete)
 			end_slice(timeline, timeline->tracks.track[i], timeline->end_ns);
 	if (is_complete && timeline->nr_events > 0)
 		state_periods_read(timeline->source, timeline->selection, put_state, timeline);
+	if (is_complete && timeline->nr_events > 0)
+		put_spans(timeline);
 	waits_free(&timeline->waits);
 	tracks_free(&timeline->tracks);
 	free(timeline);

@@ -11,6 +11,8 @@
  * 	states		of a thread of a log with scheduling records: a slice for each time running, ready or blocked.
  *			No slice means that the records do not show what the thread did.  The filter has no effect on
  *			them.
+ *	span		a slice for each span of the options and of the program; a track for each one at the same time.
+ *			A span of which the end is missing has no slice
  *
  * Waits and holds come from the model of waits/waits.h, which gets the events that are exported.
  *
@@ -18,7 +20,7 @@
  *
  * The exporter can rely on these rules: Slices of a track do not overlap unless one is within the other.  Times of a
  * track never fall.  Every slice ends.  track() is called before the first mark on the track.  Memory use depends on
- * the number of threads and objects, not on the number of events.
+ * the number of threads, objects and spans, not on the number of events.
  */
 #ifndef TXTRACE_EXPORT_TIMELINE_H
 #define TXTRACE_EXPORT_TIMELINE_H
@@ -27,6 +29,7 @@
 #include <stdint.h>
 
 #include "export/tracks.h"
+#include "report/spans.h"
 #include "trace/selection.h"
 #include "waits/state_periods.h"
 
@@ -38,6 +41,7 @@ struct mark {
 	int64_t time_ns;
 	const char *name;	   /* the name is not set in MARK_END and MARK_COUNTER */
 	const struct event *event; /* the event that the mark shows, or NULL */
+	unsigned int waker;	   /* in the MARK_END of a wait, handle of the thread that ended it, or 0 */
 	const char *holder;	   /* name of the holder of the awaited object, or NULL */
 	const struct state_period *period; /* what the slice of a track with states shows, or NULL */
 	uint64_t flow;		   /* number of the flow through this mark, or 0 if there is none */
@@ -49,10 +53,10 @@ struct mark {
 struct timeline;
 
 /*
- * The timeline calls track() for each new track, and mark() for each mark.  It passes arg to both.  A mark and its
- * texts are valid during the call.
+ * spans: those of the options.  The timeline calls track() for each new track, and mark() for each mark.  It passes arg
+ * to both.  A mark and its texts are valid during the call.
  */
-struct timeline *timeline_begin(struct source *source, const struct selection *selection,
+struct timeline *timeline_begin(struct source *source, const struct selection *selection, const struct spans *spans,
 				void (*track)(void *arg, const struct track *track),
 				void (*mark)(void *arg, const struct mark *mark), void *arg);
 void timeline_event(struct timeline *timeline, const struct event *event);

@@ -192,6 +192,25 @@ struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t
 	return track;
 }
 
+struct track *track_of_span(struct tracks *tracks, unsigned int span, unsigned int lane, int pid, const char *name)
+{
+	uint64_t key = key_of(TRACK_SPAN, (uint64_t)lane << 32 | span);
+	struct track *track = find_track(tracks, key);
+
+	if (track)
+		return track;
+	track = make_track(tracks, TRACK_SPAN, key);
+	track->handle = span;
+	track->pid = pid_of(tracks, pid);
+	track->parent = track_of_process(tracks, track->pid);
+	if (lane == 0)
+		snprintf(track->name, sizeof(track->name), "span: %.100s", name);
+	else
+		snprintf(track->name, sizeof(track->name), "span: %.100s (%u)", name, lane + 1);
+	tracks->created(tracks->arg, track);
+	return track;
+}
+
 struct track *track_of_loss(struct tracks *tracks, int event_pid)
 {
 	return only_track(tracks, TRACK_LOSS, "events lost", event_pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracks of a timeline.  Processes, threads, locks and counters have tracks.  A track is created when it is first
- * needed.
+ * The tracks of a timeline.  Processes, threads, locks, counters and spans have tracks.  A track is created when it is
+ * first needed.
  */
 #ifndef TXTRACE_EXPORT_TRACKS_H
 #define TXTRACE_EXPORT_TRACKS_H
@@ -12,7 +12,16 @@
 #include "base/map.h"
 #include "trace/source.h"
 
-enum track_kind { TRACK_PROCESS, TRACK_THREAD, TRACK_LOCK, TRACK_COUNTER, TRACK_LOSS, TRACK_CPU, TRACK_STATES };
+enum track_kind {
+	TRACK_PROCESS,
+	TRACK_THREAD,
+	TRACK_LOCK,
+	TRACK_COUNTER,
+	TRACK_LOSS,
+	TRACK_CPU,
+	TRACK_STATES,
+	TRACK_SPAN
+};
 
 #define TRACK_NAME_BYTES 128
 
@@ -83,6 +92,9 @@ struct track *track_of_cpu(struct tracks *tracks);
  */
 struct track *track_of_states(struct tracks *tracks, unsigned int handle, size_t number, int pid, int tid,
 			      const char *name);
+
+/* A span may overlap with others of the same name, so it may need several tracks, as a lock does. */
+struct track *track_of_span(struct tracks *tracks, unsigned int span, unsigned int lane, int pid, const char *name);
 
 /* The name is valid until the next call. */
 const char *tracks_object_name(const struct tracks *tracks, unsigned int handle);

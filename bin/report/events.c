@@ -113,8 +113,10 @@ bool report_events_next(struct report_events *events, struct report_event *event
 	struct source *source = events->source;
 	const struct event *raw = &events->raw;
 
-	if (!calls_next(source, &events->raw))
+	if (!calls_next(source, &events->raw)) {
+		selection_report_empty(events->selection, source);
 		return false;
+	}
 	if (events->nr_read++ == 0)
 		find_range(events);
 	event->at = at_of(source, raw->time_ns - source->first_ns);
@@ -137,6 +139,7 @@ bool report_events_next(struct report_events *events, struct report_event *event
 		event->word[i] = event_word(raw, i);
 	event->passes = filter_takes(events->selection->filter, source, raw);
 	event->counts = event->passes && raw->time_ns >= events->from && raw->time_ns < events->to;
+	source->nr_selected += event->counts;
 	event->is_made = raw->is_made;
 	event->is_over = raw->is_over;
 	event->owner = event->given = 0;

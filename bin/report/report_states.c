@@ -126,12 +126,13 @@ static void put_run_queue(const struct report *report, struct table *table)
 						{"Not Known", "unknown", true},
 						{0}};
 	const struct run_queue *queue = &report->states.run_queue;
+	int64_t first_ns = report->events.source->first_ns;
 
 	table_begin(table, "Run Queue", "run_queue", columns, 1);
 	for (size_t i = 0; i < run_queue_rows(queue); i++) {
 		double length = (double)run_queue_length(queue, i);
 
-		table_seconds(table, queue->begin_ns + (int64_t)i * queue->width_ns);
+		table_time(table, first_ns + queue->begin_ns + (int64_t)i * queue->width_ns, first_ns);
 		table_duration(table, (int64_t)length);
 		put_mean(table, queue->running_ns[i], length);
 		put_mean(table, queue->ready_ns[i], length);

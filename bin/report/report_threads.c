@@ -237,13 +237,15 @@ static void put_mutex(const struct report *report, struct table *table, unsigned
 static void put_inversion(const struct report *report, struct table *table,
 			  const struct inversion *inversion)
 {
+	int64_t first_ns = report->events.source->first_ns;
+
 	table_string(table, inversion->blocked->name);
 	put_mutex(report, table, inversion->mutex);
 	table_number(table, (uint64_t)inversion->blocked_priority);
 	table_string(table, inversion->owner->name);
 	table_number(table, (uint64_t)inversion->owner_priority);
 	table_number(table, inversion->number);
-	table_seconds(table, report_events_ns(&report->events, inversion->begin));
+	table_time(table, first_ns + report_events_ns(&report->events, inversion->begin), first_ns);
 	if (inversion->length >= 0)
 		table_seconds(table, report_events_ns(&report->events, inversion->length));
 	else

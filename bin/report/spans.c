@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/spans.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,18 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/calldata.h"
+#include "trace/calls.h"
+#include "trace/payload.h"
+
+enum { ROLE_KNOWN = 1, ROLE_BEGINS = 2, ROLE_ENDS = 4 };
+
+#define KEPT_PLACES 1024 /* a map with more places than this loses the keys of spans that have ended */
+
+/* The option. */
 
 /* Parse "u32" or "u32[OFFSET]". */
-static bool parse_key(struct span *span, const char *text)
+static bool parse_number(struct span *span, const char *text)
 {
 	unsigned int bits, offset = 0;
 	int used = 0;
@@ -26,6 +36,22 @@ static bool parse_key(struct span *span, const char *text)
 	return true;
 }
 
+static bool is_path(const char *text)
+{
+	return (isalpha((unsigned char)*text) || *text == '_') &&
+	       text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]")] == '\0';
+}
+
+static bool parse_key(struct span *span, const char *text)
+{
+	if (parse_number(span, text))
+		return true;
+	if (!is_path(text))
+		return false;
+	span->key_field = must(strdup(text));
+	return true;
+}
+
 bool spans_add(struct spans *spans, const char *text)
 {
 	const char *equal = strchr(text, '='), *dots = equal ? strstr(equal, "..") : NULL;
@@ -36,11 +62,12 @@ bool spans_add(struct spans *spans, const char *text)
 		message("there may be at most %d spans", SPANS_MAX);
 		return false;
 	}
-	/* Names of events may have a colon, but none that ends like a number in the data. */
-	if (colon && !parse_key(&span, colon + 1))
+	/* The name of an event may have a colon.  In those of C++, it is never alone. */
+	if (colon && (colon[-1] == ':' || !parse_key(&span, colon + 1)))
 		colon = NULL;
 	if (!dots || equal == text || dots == equal + 1 || (colon ? colon == dots + 2 : dots[2] == '\0')) {
-		message("--span takes NAME=BEGIN..END, and then perhaps :u32[OFFSET], not %s", text);
+		message("--span takes NAME=BEGIN..END, and then perhaps :FIELD or :u32[OFFSET], not %s", text);
+		free(span.key_field);
 		return false;
 	}
 	span.name = must(strndup(text, (size_t)(equal - text)));
@@ -50,17 +77,67 @@ bool spans_add(struct spans *spans, const char *text)
 	return true;
 }
 
-/* Return the key that pairs events.  Return false if the data are too short. */
-static bool find_key(const struct span *span, const struct event *event, uint64_t *key)
+void spans_copy(struct spans *spans, const struct spans *from)
 {
+	for (unsigned int i = 0; from && i < from->nr && spans->nr < SPANS_MAX; i++) {
+		const struct span *span = &from->span[i];
+
+		spans->span[spans->nr++] =
+			(struct span){.name = must(strdup(span->name)),
+				      .begins = must(strdup(span->begins)),
+				      .ends = must(strdup(span->ends)),
+				      .is_described = span->is_described,
+				      .key_bytes = span->key_bytes,
+				      .key_offset = span->key_offset,
+				      .key_field = span->key_field ? must(strdup(span->key_field)) : NULL};
+	}
+}
+
+static bool has_name(const struct spans *spans, const char *name)
+{
+	for (unsigned int i = 0; i < spans->nr; i++)
+		if (strcmp(spans->span[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void take_described(void *argument, const char *name, const struct px_span *described)
+{
+	struct spans *spans = argument;
+
+	if (spans->nr == SPANS_MAX || has_name(spans, name))
+		return;
+	spans->span[spans->nr++] =
+		(struct span){.name = must(strdup(name)),
+			      .begins = must(strdup(described->begin)),
+			      .ends = must(strdup(described->end)),
+			      .is_described = true,
+			      .key_field = described->field[0] ? must(strdup(described->field)) : NULL};
+}
+
+void spans_add_described(struct spans *spans, struct source *source)
+{
+	payload_each_span(source, take_described, spans);
+}
+
+/* Events. */
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 1099511628211u;
+	return hash;
+}
+
+static bool find_number(const struct span *span, const struct event *event, uint64_t *key)
+{
+	const unsigned char *from = event->data + span->key_offset;
 	uint8_t u8;
 	uint16_t u16;
 	uint32_t u32;
-	const unsigned char *from = event->data + span->key_offset;
 
-	*key = event->context;
-	if (span->key_bytes == 0)
-		return event->context != 0;
 	if (event->size < (size_t)span->key_offset + span->key_bytes)
 		return false;
 	switch (span->key_bytes) {
@@ -82,118 +159,170 @@ static bool find_key(const struct span *span, const struct event *event, uint64_
 	}
 }
 
-static unsigned int bucket_of(uint64_t ns)
+static bool find_field(const struct span *span, struct source *source, const struct event *event, uint64_t *key)
 {
-	unsigned int bucket = ns == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(ns);
+	struct px_field_value value;
+	struct call_field field;
 
-	return bucket < SPAN_BUCKETS ? bucket : SPAN_BUCKETS - 1;
+	if (payload_get(source, event, span->key_field, &value)) {
+		*key = value.is_text ? hash_of(value.text, value.length) : value.number;
+		if (value.kind == PX_FIELD_FLOAT)
+			memcpy(key, &value.real, sizeof(*key));
+		return true;
+	}
+	if (!calldata_is(source, event) || !calldata_get(source, event, span->key_field, &field))
+		return false;
+	*key = (uint64_t)field.value;
+	return true;
 }
 
-static void end_span(struct span *span, uint64_t key, int64_t since_first_ns)
+/* Return the key that pairs events.  Return false if the data do not have it. */
+static bool find_key(const struct span *span, struct source *source, const struct event *event, uint64_t *key)
 {
-	uint64_t begun = map_find(&span->begun, key);
-	int64_t ns;
+	if (span->key_bytes > 0)
+		return find_number(span, event, key);
+	if (span->key_field)
+		return find_field(span, source, event, key);
+	*key = event->context;
+	return event->context != 0;
+}
 
-	if (begun == 0) {
+static void give(const struct spans *spans, struct span_time *time, enum span_ending ending, int64_t at_ns)
+{
+	time->ending = ending;
+	time->end_ns = at_ns > time->begin_ns ? at_ns : time->begin_ns; /* the times of a damaged file may fall */
+	if (spans->take)
+		spans->take(spans->arg, time);
+}
+
+/* A map keeps its keys, so make it anew when most of them are of no use. */
+static void shrink(struct span *span)
+{
+	struct map smaller = {0};
+
+	if (span->begun.nr_taken < KEPT_PLACES || span->begun.nr_taken < 8 * span->nr_open)
+		return;
+	for (size_t i = 0; i < span->begun.nr_places; i++)
+		if (span->begun.place[i].value != 0)
+			*map_get(&smaller, span->begun.place[i].key) = span->begun.place[i].value;
+	map_free(&span->begun);
+	span->begun = smaller;
+}
+
+static void end_span(struct spans *spans, struct span *span, uint64_t key, int64_t at_ns)
+{
+	struct span_time *time = (struct span_time *)(uintptr_t)map_find(&span->begun, key);
+
+	if (!time) {
 		span->nr_without_begin++;
 		return;
 	}
-	ns = since_first_ns - (int64_t)(begun - 1);
-	ns = ns > 0 ? ns : 0; /* the times of a damaged file may fall */
+	give(spans, time, SPAN_ENDED, at_ns);
+	free(time);
 	*map_get(&span->begun, key) = 0;
 	span->nr_open--;
-	durations_add(&span->durations, ns);
-	span->bucket[bucket_of((uint64_t)ns)]++;
+	shrink(span);
 }
 
-static void begin_span(struct span *span, uint64_t key, int64_t since_first_ns)
+static void begin_span(struct spans *spans, struct span *span, uint64_t key, const struct event *event)
 {
 	uint64_t *begun = map_get(&span->begun, key);
+	struct span_time *time = (struct span_time *)(uintptr_t)*begun;
 
-	if (*begun != 0)
-		span->nr_unfinished++;
-	else
+	if (time) {
+		give(spans, time, SPAN_LOST, event->time_ns);
+	} else {
+		time = must(malloc(sizeof(*time)));
 		span->nr_open++;
-	*begun = 1 + (uint64_t)(since_first_ns > 0 ? since_first_ns : 0);
+	}
+	*begun = (uintptr_t)time;
+	*time = (struct span_time){.span = (unsigned int)(span - spans->span),
+				   .context = event->context,
+				   .number = event->number,
+				   .begin_ns = event->time_ns};
 }
 
-/* Events are missing: it is not known whether the open spans have ended. */
-static void forget_open(struct span *span)
+/* End all open spans, in the order of their beginnings. */
+static int by_begin(const void *a, const void *b)
 {
-	span->nr_unfinished += span->nr_open;
+	const struct span_time *left = *(struct span_time *const *)a, *right = *(struct span_time *const *)b;
+
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static void end_open(struct spans *spans, struct span *span, enum span_ending ending)
+{
+	struct span_time **open = must(calloc(span->nr_open + 1, sizeof(struct span_time *)));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < span->begun.nr_places; i++)
+		if (span->begun.place[i].value != 0)
+			open[nr++] = (struct span_time *)(uintptr_t)span->begun.place[i].value;
+	qsort(open, nr, sizeof(struct span_time *), by_begin);
+	for (size_t i = 0; i < nr; i++) {
+		give(spans, open[i], ending, spans->last_ns);
+		free(open[i]);
+	}
+	free(open);
 	span->nr_open = 0;
 	map_free(&span->begun);
-	span->begun = (struct map){0};
 }
 
-static void take(struct span *span, const struct source *source, const struct event *event)
+static bool matches(const struct span *span, const char *pattern, const char *name)
 {
+	return span->is_described ? strcmp(pattern, name) == 0 : fnmatch(pattern, name, 0) == 0;
+}
+
+static unsigned int role_of(struct span *span, const struct event *event)
+{
+	unsigned char *role;
+
+	if (event->type >= SOURCE_TYPES)
+		return 0;
+	if (!span->role)
+		span->role = must(calloc(SOURCE_TYPES, 1));
+	role = &span->role[event->type];
+	if (*role == 0)
+		*role = (unsigned char)(ROLE_KNOWN | (matches(span, span->begins, event->name) ? ROLE_BEGINS : 0) |
+					(matches(span, span->ends, event->name) ? ROLE_ENDS : 0));
+	return *role & ~(unsigned int)ROLE_KNOWN;
+}
+
+static void take_event(struct spans *spans, struct span *span, struct source *source, const struct event *event)
+{
+	unsigned int role = role_of(span, event);
 	uint64_t key;
 
-	if (!find_key(span, event, &key))
+	if (role == 0)
 		return;
-	/* An event may end a span and begin the next one. */
-	if (fnmatch(span->ends, event->name, 0) == 0 &&
-	    (map_find(&span->begun, key) || strcmp(span->begins, span->ends) != 0))
-		end_span(span, key, event->time_ns - source->first_ns);
-	if (fnmatch(span->begins, event->name, 0) == 0)
-		begin_span(span, key, event->time_ns - source->first_ns);
-}
-
-static void print_statistics(struct spans *spans, struct table *table)
-{
-	static const char *const minor[] = {"without_begin", "without_end", "mean_s", NULL};
-	static const struct column columns[] = {{"Span", "span", false},      {"Times", "times", true},
-						{"Total", "total_s", true},   {"Mean", "mean_s", true},
-						{"p50", "p50_s", true},	      {"p90", "p90_s", true},
-						{"p99", "p99_s", true},	      {"max", "max_s", true},
-						{"No End", "without_end", true}, {"No Begin", "without_begin", true},
-						{0}};
-
-	table->minor = minor;
-	table_begin(table, "Spans", "spans", columns, 1);
-	for (unsigned int i = 0; i < spans->nr; i++) {
-		struct durations *durations = &spans->span[i].durations;
-
-		table_string(table, spans->span[i].name);
-		table_number(table, durations->n);
-		table_duration(table, durations->sum);
-		if (durations->n > 0) {
-			table_duration(table, durations->sum / (int64_t)durations->n);
-			table_duration(table, (int64_t)durations_percentile(durations, 50));
-			table_duration(table, (int64_t)durations_percentile(durations, 90));
-			table_duration(table, (int64_t)durations_percentile(durations, 99));
-			table_duration(table, (int64_t)durations->largest);
-		} else {
-			for (int k = 0; k < 5; k++)
-				table_unknown(table);
-		}
-		table_number(table, spans->span[i].nr_unfinished + spans->span[i].nr_open);
-		table_number(table, spans->span[i].nr_without_begin);
+	if (!find_key(span, source, event, &key)) {
+		span->nr_without_key++;
+		return;
 	}
-	table_end(table);
+	/* An event may end a span and begin the next one. */
+	if (role & ROLE_ENDS && (map_find(&span->begun, key) || !(role & ROLE_BEGINS)))
+		end_span(spans, span, key, event->time_ns);
+	if (role & ROLE_BEGINS)
+		begin_span(spans, span, key, event);
 }
 
-static void print_histogram(const struct spans *spans, struct table *table)
+void spans_event(struct spans *spans, struct source *source, const struct event *event, bool is_selected)
 {
-	static const struct column columns[] = {{"Span", "span", false}, {"At Least", "at_least_s", true},
-						{"Less Than", "less_than_s", true}, {"Times", "times", true},
-						{0}};
-
-	table_begin(table, "Span Histogram", "span_histogram", columns, 1);
+	/* The selection may leave out the mark of missing events. */
+	for (unsigned int i = 0; i < spans->nr && event->type == POSIX_TRACE_OVERFLOW; i++)
+		if (!source->file.foreign)
+			end_open(spans, &spans->span[i], SPAN_LOST);
+	if (!is_selected || event->is_made || (event->is_call && !call_counts(event)))
+		return;
+	spans->last_ns = event->time_ns;
 	for (unsigned int i = 0; i < spans->nr; i++)
-		for (unsigned int k = 0; k < SPAN_BUCKETS; k++) {
-			if (spans->span[i].bucket[k] == 0)
-				continue;
-			table_string(table, spans->span[i].name);
-			table_duration(table, k == 0 ? 0 : INT64_C(1) << (k - 1));
-			if (k + 1 < SPAN_BUCKETS)
-				table_duration(table, INT64_C(1) << k);
-			else
-				table_unknown(table);
-			table_number(table, spans->span[i].bucket[k]);
-		}
-	table_end(table);
+		take_event(spans, &spans->span[i], source, event);
+}
+
+void spans_end(struct spans *spans)
+{
+	for (unsigned int i = 0; i < spans->nr; i++)
+		end_open(spans, &spans->span[i], SPAN_OPEN);
 }
 
 static bool is_selected(const struct selection *selection, struct source *source, const struct event *event)
@@ -203,34 +332,62 @@ static bool is_selected(const struct selection *selection, struct source *source
 	       filter_takes(selection->filter, source, event);
 }
 
-void spans_report(struct spans *spans, struct source *source, const struct selection *selection, struct table *table)
+void spans_read(struct spans *spans, struct source *source, const struct selection *selection)
 {
 	struct event event;
 
+	source_rewind(source);
 	source->task = "reading";
 	while (source_next(source, &event)) {
-		/* The selection may leave out the mark of missing events. */
-		for (unsigned int i = 0; i < spans->nr && event.type == POSIX_TRACE_OVERFLOW; i++)
-			if (!source->file.foreign)
-				forget_open(&spans->span[i]);
-		if (!is_selected(selection, source, &event))
-			continue;
-		for (unsigned int i = 0; i < spans->nr; i++)
-			take(&spans->span[i], source, &event);
+		bool is_wanted = is_selected(selection, source, &event);
+
+		source->nr_selected += is_wanted;
+		spans_event(spans, source, &event, is_wanted);
 	}
-	print_statistics(spans, table);
-	print_histogram(spans, table);
+	selection_report_empty(selection, source);
+	spans_end(spans);
 }
 
-void spans_free(struct spans *spans)
+void spans_report_keys(const struct spans *spans, const struct source *source)
+{
+	for (unsigned int i = 0; i < spans->nr; i++) {
+		const struct span *span = &spans->span[i];
+
+		if (span->nr_without_key == 0)
+			continue;
+		if (span->key_field)
+			message("%s: span %s: %llu of its events have no field %s, and are left out",
+				source->path, span->name, (unsigned long long)span->nr_without_key,
+				span->key_field);
+		else
+			message("%s: span %s: %llu of its events have no %s, and are left out",
+				source->path, span->name, (unsigned long long)span->nr_without_key,
+				span->key_bytes > 0 ? "such number in their data" : "thread");
+	}
+}
+
+void spans_forget(struct spans *spans)
 {
 	for (unsigned int i = 0; i < spans->nr; i++) {
 		struct span *span = &spans->span[i];
 
-		free(span->name);
-		free(span->begins);
-		free(span->ends);
+		for (size_t k = 0; k < span->begun.nr_places; k++)
+			free((void *)(uintptr_t)span->begun.place[k].value);
 		map_free(&span->begun);
-		durations_free(&span->durations);
+		span->nr_open = span->nr_without_begin = span->nr_without_key = 0;
+		free(span->role);
+		span->role = NULL;
 	}
+}
+
+void spans_free(struct spans *spans)
+{
+	spans_forget(spans);
+	for (unsigned int i = 0; i < spans->nr; i++) {
+		free(spans->span[i].name);
+		free(spans->span[i].begins);
+		free(spans->span[i].ends);
+		free(spans->span[i].key_field);
+	}
+	spans->nr = 0;
 }

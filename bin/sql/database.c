@@ -7,11 +7,19 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "sql/functions.h"
+#include "sql/typed.h"
+#include "trace/payload.h"
 
-const struct sql_table *const sql_tables[] = {&sql_events, &sql_threads, &sql_objects, &sql_types, &sql_waits,
-					      &sql_holds,  &sql_states,	 &sql_modules, &sql_files, NULL};
+static const struct sql_table *const tables[] = {
+	&sql_events, &sql_threads, &sql_objects, &sql_types,   &sql_waits,
+	&sql_holds,  &sql_states,  &sql_spans,	 &sql_modules, &sql_files};
 
-/* SQLite calls this for each action of a statement while it prepares the statement. */
+#define NR_TABLES (sizeof(tables) / sizeof(tables[0]))
+
+/*
+ * SQLite calls this for each action of a statement while it prepares the statement.  When SQLite uses a table for the
+ * first time, it asks for the right to create it.
+ */
 static int authorize(void *argument, int action, const char *one, const char *other, const char *database_name,
 		     const char *trigger)
 {
@@ -21,6 +29,8 @@ static int authorize(void *argument, int action, const char *one, const char *ot
 	(void)other;
 	(void)database_name;
 	(void)trigger;
+	if (database->is_declaring)
+		return SQLITE_OK;
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:
@@ -33,19 +43,16 @@ static int authorize(void *argument, int action, const char *one, const char *ot
 	}
 }
 
-/*
- * SQLite declares a table at its first use, and asks for the right to create it.  So use the tables before authorize()
- * is set.
- */
-static int use_table(struct sql_database *database, const struct sql_table *table)
+static void list_tables(struct sql_database *database)
 {
-	char *text = sqlite3_mprintf("SELECT 1 FROM %s", table->name);
-	sqlite3_stmt *statement = NULL;
-	int code = text ? sqlite3_prepare_v2(database->sqlite, text, -1, &statement, NULL) : SQLITE_NOMEM;
+	size_t nr = 0;
 
-	sqlite3_finalize(statement);
-	sqlite3_free(text);
-	return code;
+	sql_typed_make(database);
+	database->table = must(calloc(NR_TABLES + database->nr_typed + 1, sizeof(struct sql_table *)));
+	for (size_t i = 0; i < NR_TABLES; i++)
+		database->table[nr++] = tables[i];
+	for (size_t i = 0; i < database->nr_typed; i++)
+		database->table[nr++] = sql_typed_table(database->typed[i]);
 }
 
 static bool make_database(struct sql_database *database)
@@ -56,11 +63,8 @@ static bool make_database(struct sql_database *database)
 		code = sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (code == SQLITE_OK)
 		code = sql_functions_add(database->sqlite);
-	for (const struct sql_table *const *at = sql_tables; *at && code == SQLITE_OK; at++) {
+	for (const struct sql_table **at = database->table; *at && code == SQLITE_OK; at++)
 		code = sql_table_add(database, *at);
-		if (code == SQLITE_OK)
-			code = use_table(database, *at);
-	}
 	if (code == SQLITE_OK)
 		code = sqlite3_set_authorizer(database->sqlite, authorize, database);
 	if (code != SQLITE_OK)
@@ -69,24 +73,29 @@ static bool make_database(struct sql_database *database)
 }
 
 bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths,
-	      const struct selection *selection, bool is_quiet)
+	      const struct selection *selection, const struct spans *spans, bool is_quiet)
 {
 	*database = (struct sql_database){.file = must(calloc(nr_paths, sizeof(*database->file)))};
 	for (unsigned int i = 0; i < nr_paths; i++) {
 		struct sql_file *file = &database->file[i];
-		bool is_open = sql_file_open(file, paths[i], selection, is_quiet);
+		bool is_open = sql_file_open(file, paths[i], selection, spans, is_quiet);
 
 		file->number = i + 1;
 		database->nr_files++;
 		if (!is_open)
 			return false;
 	}
+	if (!is_quiet)
+		payload_report_unused();
+	list_tables(database);
 	return make_database(database);
 }
 
 void sql_close(struct sql_database *database)
 {
 	sqlite3_close(database->sqlite);
+	sql_typed_free(database);
+	free(database->table);
 	for (unsigned int i = 0; i < database->nr_files; i++)
 		sql_file_close(&database->file[i]);
 	free(database->file);

@@ -13,11 +13,12 @@
 #include "sql/table.h"
 
 /*
- * Open the files.  The caller keeps the paths and the selection valid, and closes the database with sql_close(), also
- * after a failure.  is_quiet: do not report what the files lack.  After a failure, print a message and return false.
+ * Open the files.  spans: those of the options, or NULL.  The caller keeps the paths and the selection valid, and
+ * closes the database with sql_close(), also after a failure.  is_quiet: do not report what the files lack.  After a
+ * failure, print a message and return false.
  */
 bool sql_open(struct sql_database *database, char *const *paths, unsigned int nr_paths,
-	      const struct selection *selection, bool is_quiet);
+	      const struct selection *selection, const struct spans *spans, bool is_quiet);
 void sql_close(struct sql_database *database);
 
 /*

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of events. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "sql/table.h"
+#include "sql/reading.h"
 #include "trace/calldata.h"
 #include "trace/calls.h"
 #include "trace/columns.h"
@@ -59,85 +54,9 @@ static const struct sql_column columns[] = {
 	{0},
 };
 
-struct reading {
-	struct sql_file *file; /* the file of the source */
-	struct source *source;
-	struct event event;
-	int64_t from_ns, until_ns; /* of this file; until_ns is inclusive */
-	bool stops;		   /* no event after one that is later than until_ns is in the range */
-	struct text text;
-};
-
-/* Convert seconds from the first event to ns.  The bounds of the result are those of int64_t. */
-static int64_t to_ns(const struct sql_file *file, double seconds)
-{
-	double ns = seconds * NS_PER_S;
-
-	if (ns >= 4e18)
-		return INT64_MAX;
-	return ns <= -4e18 ? INT64_MIN : file->first_ns + (int64_t)ns;
-}
-
-static void set_range(const struct sql_cursor *cursor, struct reading *reading)
-{
-	int64_t from_ns = to_ns(cursor->file, cursor->bounds.from_s);
-	int64_t until_ns = to_ns(cursor->file, cursor->bounds.until_s);
-
-	reading->from_ns = from_ns > cursor->bounds.from_ns ? from_ns : cursor->bounds.from_ns;
-	reading->until_ns = until_ns < cursor->bounds.until_ns ? until_ns : cursor->bounds.until_ns;
-	/* The times in a log do not fall.  Before format 3, this was not so. */
-	reading->stops = !cursor->file->info.foreign && cursor->file->info.format >= 3;
-}
-
 static int begin(struct sql_cursor *cursor)
 {
-	struct reading *reading = cursor->state;
-
-	if (!reading) {
-		reading = cursor->state = must(calloc(1, sizeof(*reading)));
-		reading->text.fd = -1;
-	}
-	if (reading->file != cursor->file) {
-		if (reading->file)
-			sql_file_give(reading->file, reading->source);
-		reading->file = cursor->file;
-		reading->source = sql_file_take(cursor->file);
-		if (!reading->source)
-			return SQLITE_CANTOPEN;
-	} else {
-		source_rewind(reading->source);
-	}
-	set_range(cursor, reading);
-	/* To know the code that recorded an event, the source has to read all events before it. */
-	if (reading->from_ns > cursor->file->first_ns && !(cursor->columns & 1u << SITE) &&
-	    source_next(reading->source, &reading->event) && !source_go(reading->source, reading->from_ns))
-		source_rewind(reading->source);
-	return SQLITE_OK;
-}
-
-static bool is_wanted(const struct sql_cursor *cursor, const struct reading *reading)
-{
-	const struct sql_bounds *bounds = &cursor->bounds;
-	const struct event *event = &reading->event;
-
-	return event->time_ns >= reading->from_ns && event->time_ns <= reading->until_ns &&
-	       (!bounds->has_type || bounds->type == (int64_t)event->type) &&
-	       (!bounds->has_context || bounds->context == event->context) &&
-	       (!bounds->event || strcmp(bounds->event, event->name) == 0) &&
-	       (!bounds->thread || strcmp(bounds->thread, event->thread) == 0);
-}
-
-static bool next(struct sql_cursor *cursor)
-{
-	struct reading *reading = cursor->state;
-
-	while (selection_next(cursor->file->selection, reading->source, &reading->event)) {
-		if (is_wanted(cursor, reading))
-			return true;
-		if (reading->stops && reading->event.time_ns > reading->until_ns)
-			return false;
-	}
-	return false;
+	return sql_reading_begin(cursor, cursor->columns & 1u << SITE);
 }
 
 static void put_data(struct reading *reading, sqlite3_context *result)
@@ -238,22 +157,13 @@ static void value(struct sql_cursor *cursor, sqlite3_context *result, int column
 	}
 }
 
-static void close_reading(struct sql_cursor *cursor)
-{
-	struct reading *reading = cursor->state;
-
-	if (reading && reading->file)
-		sql_file_give(reading->file, reading->source);
-	free(reading);
-}
-
 const struct sql_table sql_events = {
 	.name = "events",
 	.summary = "one row for each event",
 	.columns = columns,
 	.is_long = true,
 	.begin = begin,
-	.next = next,
+	.next = sql_reading_next,
 	.value = value,
-	.close = close_reading,
+	.close = sql_reading_close,
 };

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/payload.h"
 #include "trace/symbols.h"
 
 /* Read the first event: all relative times count from it. */
@@ -21,7 +22,15 @@ static void read_first(struct sql_file *file)
 	source_rewind(file->source);
 }
 
-bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection, bool is_quiet)
+/* The descriptions of types are beside the file, and not beside its copy. */
+static void begin_payload(const struct sql_file *file, struct source *source)
+{
+	source->path = file->path;
+	payload_begin(source);
+}
+
+bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection,
+		   const struct spans *spans, bool is_quiet)
 {
 	*file = (struct sql_file){.path = path, .copy = -1, .selection = selection, .tick_ns = selection->tick_ns};
 	file->source = is_quiet ? source_open_quiet(path, file->tick_ns) : source_open_mixed(path, file->tick_ns);
@@ -43,13 +52,20 @@ bool sql_file_open(struct sql_file *file, const char *path, const struct selecti
 	if (!is_quiet)
 		source_report_losses(file->source);
 	file->source->is_reported = file->source->is_sched_reported = true;
+	begin_payload(file, file->source);
+	spans_copy(&file->spans, spans);
+	spans_add_described(&file->spans, file->source);
 	read_first(file);
 	return true;
 }
 
 static struct source *open_again(const struct sql_file *file)
 {
-	return source_open_quiet(file->read_path, file->info.foreign ? file->tick_ns : 0);
+	struct source *source = source_open_quiet(file->read_path, file->info.foreign ? file->tick_ns : 0);
+
+	if (source)
+		begin_payload(file, source);
+	return source;
 }
 
 struct source *sql_file_take(struct sql_file *file)
@@ -84,6 +100,8 @@ void sql_file_close(struct sql_file *file)
 	free(file->wait);
 	free(file->hold);
 	free(file->state);
+	free(file->span);
+	spans_free(&file->spans);
 }
 
 void sql_file_count(struct sql_file *file)
@@ -225,12 +243,50 @@ bool sql_file_model(struct sql_file *file)
 	if (!file->of_model)
 		return false;
 	waits_read(&file->waits, file->of_model, file->selection, &listener);
-	file->waits.source->path = file->path;
 	waits_report_no_calls(&file->waits);
 	file->waits.listener = NULL;
 	file->has_model = true;
 	if (file->nr_waits > 0)
 		qsort(file->wait, file->nr_waits, sizeof(*file->wait), by_number);
+	return true;
+}
+
+/* Spans. */
+
+static void take_span(void *arg, const struct span_time *time)
+{
+	struct sql_file *file = arg;
+	struct sql_span *row = add(&file->span, &file->nr_spans, &file->room_spans, sizeof(*row));
+
+	*row = (struct sql_span){.span = &file->spans.span[time->span], .time = *time};
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct sql_span *left = a, *right = b;
+
+	if (left->time.number != right->time.number)
+		return left->time.number < right->time.number ? -1 : 1;
+	return (left->time.span > right->time.span) - (left->time.span < right->time.span);
+}
+
+bool sql_file_spans(struct sql_file *file)
+{
+	struct source *source;
+
+	if (file->has_spans)
+		return true;
+	source = sql_file_take(file);
+	if (!source)
+		return false;
+	file->spans.take = take_span;
+	file->spans.arg = file;
+	spans_read(&file->spans, source, file->selection);
+	spans_report_keys(&file->spans, source);
+	sql_file_give(file, source);
+	file->has_spans = true;
+	if (file->nr_spans > 0)
+		qsort(file->span, file->nr_spans, sizeof(*file->span), by_begin);
 	return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files of a database, and what its tables need of them.  Each cursor of the table of events reads a file with a
- * source of its own.  The waits, holds and states of a file are found in one pass, when a query first needs them.
+ * source of its own.  The waits, holds and states of a file are found in one pass, when a query first needs them, and
+ * its spans in another one.
  *
  * A log that another process is writing is copied into memory when it is opened, so all tables show the same events.
  *
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/spans.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "waits/waits.h"
@@ -45,6 +47,11 @@ struct sql_state {
 	enum thread_state state;
 	unsigned int cpu; /* valid if the thread ran */
 	int64_t from_ns, until_ns;
+};
+
+struct sql_span {
+	const struct span *span;
+	struct span_time time;
 };
 
 struct sql_type {
@@ -87,13 +94,20 @@ struct sql_file {
 	struct sql_state *state;
 	size_t nr_waits, nr_holds, nr_states;
 	size_t room_waits, room_holds, room_states;
+
+	bool has_spans;
+	struct spans spans;
+	struct sql_span *span;
+	size_t nr_spans, room_spans;
 };
 
 /*
  * Open a file of the database.  The caller keeps path and selection valid.  selection: the events and waits that the
- * tables show.  is_quiet: do not report what the file lacks.  After a failure, print a message and return false.
+ * tables show.  spans: those of the options.  is_quiet: do not report what the file lacks.  After a failure, print a
+ * message and return false.
  */
-bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection, bool is_quiet);
+bool sql_file_open(struct sql_file *file, const char *path, const struct selection *selection,
+		   const struct spans *spans, bool is_quiet);
 void sql_file_close(struct sql_file *file);
 
 /*
@@ -108,6 +122,9 @@ void sql_file_count(struct sql_file *file);
 
 /* Find the waits, holds and states, if this was not done before.  Return false if the file cannot be opened again. */
 bool sql_file_model(struct sql_file *file);
+
+/* Find the spans, if this was not done before.  Return false if the file cannot be opened again. */
+bool sql_file_spans(struct sql_file *file);
 
 /* List the event types, and the modules, if this was not done before. */
 void sql_file_list_types(struct sql_file *file);

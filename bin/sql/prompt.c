@@ -121,17 +121,20 @@ static void print_help(struct text *text)
 			  "SELECT ...;     a query; a semicolon ends it\n");
 }
 
-static void print_tables(struct text *text)
+static void print_tables(const struct sql_database *database, struct text *text)
 {
-	for (const struct sql_table *const *at = sql_tables; *at; at++)
-		text_printf(text, "%-10s %s\n", (*at)->name, (*at)->summary);
+	for (const struct sql_table **at = database->table; *at; at++) {
+		text_printf(text, "%-10s ", (*at)->name);
+		text_plain(text, (*at)->summary, 0); /* it may have the name of an event */
+		text_char(text, '\n');
+	}
 }
 
-static bool print_schema(struct text *text, const char *name)
+static bool print_schema(const struct sql_database *database, struct text *text, const char *name)
 {
 	bool is_found = false;
 
-	for (const struct sql_table *const *at = sql_tables; *at; at++) {
+	for (const struct sql_table **at = database->table; *at; at++) {
 		char *declaration;
 
 		if (*name && strcmp(name, (*at)->name) != 0)
@@ -147,7 +150,7 @@ static bool print_schema(struct text *text, const char *name)
 }
 
 /* Run a line that begins with a dot.  *is_over: the user wants no more. */
-static bool run_command(struct text *text, char *line, bool *is_over)
+static bool run_command(const struct sql_database *database, struct text *text, char *line, bool *is_over)
 {
 	char *rest = line, *word;
 
@@ -159,9 +162,9 @@ static bool run_command(struct text *text, char *line, bool *is_over)
 	if (*is_over)
 		return true;
 	if (strcmp(word, ".schema") == 0)
-		return print_schema(text, rest);
+		return print_schema(database, text, rest);
 	if (strcmp(word, ".tables") == 0)
-		print_tables(text);
+		print_tables(database, text);
 	else if (strcmp(word, ".help") == 0)
 		print_help(text);
 	else
@@ -203,7 +206,7 @@ bool sql_prompt(struct sql_database *database, struct text *text, enum format fo
 		if (lines.is_continued)
 			continue;
 		if (*statement.text == '.')
-			is_fine = run_command(text, statement.text, &is_over);
+			is_fine = run_command(database, text, statement.text, &is_over);
 		else
 			is_fine = sql_run(database, statement.text, false, text, format);
 		text_flush(text);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sql/table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 
 #define EVENTS 1e7   /* for SQLite's choice of a plan: rows of a table with a row for each event */
 #define ROWS 1e4     /* and of another table */
-#define SLACK_S 1e-6 /* seconds are rounded, so bounds are wider */
 
 struct table {
 	sqlite3_vtab base; /* must be the first member */
@@ -45,11 +43,15 @@ static int connect_table(sqlite3 *sqlite, void *argument, int argc, const char *
 	const struct table *known = argument;
 	char *declaration = sql_table_declaration(known->table, "x");
 	struct table *table = sqlite3_malloc(sizeof(*table));
-	int code = declaration && table ? sqlite3_declare_vtab(sqlite, declaration) : SQLITE_NOMEM;
+	int code = SQLITE_NOMEM;
 
 	(void)argc;
 	(void)argv;
 	(void)error;
+	known->database->is_declaring = true;
+	if (declaration && table)
+		code = sqlite3_declare_vtab(sqlite, declaration);
+	known->database->is_declaring = false;
 	sqlite3_free(declaration);
 	if (code != SQLITE_OK) {
 		sqlite3_free(table);
@@ -74,9 +76,6 @@ static bool takes(sqlite3_index_info *info, int i, enum sql_role role)
 {
 	switch (info->aConstraint[i].op) {
 	case SQLITE_INDEX_CONSTRAINT_EQ:
-		/* If the query lists several values, SQLite would read the table once for each of them. */
-		if (sqlite3_vtab_in(info, i, -1))
-			return false;
 		return role != ROLE_NONE && role != ROLE_NUMBER &&
 		       ((role != ROLE_EVENT && role != ROLE_THREAD) ||
 			strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0);
@@ -105,20 +104,24 @@ static int choose_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	for (int i = 0; i < info->nConstraint; i++) {
 		int column = info->aConstraint[i].iColumn, op = info->aConstraint[i].op;
 		enum sql_role role = column >= 0 ? table->table->columns[column].role : ROLE_NONE;
+		bool is_list;
 
 		if (!info->aConstraint[i].usable || !takes(info, i, role))
 			continue;
 		info->aConstraintUsage[i].argvIndex = ++nr;
+		/* Take a list of values at once.  Otherwise SQLite would read the table once for each of them. */
+		is_list = sqlite3_vtab_in(info, i, 1);
 		sqlite3_str_appendchar(plan, 1, (char)('A' + (int)role));
-		sqlite3_str_appendchar(plan, 1, op == SQLITE_INDEX_CONSTRAINT_EQ   ? '=' :
+		sqlite3_str_appendchar(plan, 1, is_list				   ? SQL_IN :
+						op == SQLITE_INDEX_CONSTRAINT_EQ   ? SQL_EQUAL :
 						op == SQLITE_INDEX_CONSTRAINT_GT ||
-						op == SQLITE_INDEX_CONSTRAINT_GE ? '>' :
-										     '<');
+						op == SQLITE_INDEX_CONSTRAINT_GE ? SQL_MORE :
+										     SQL_LESS);
 		if (op != SQLITE_INDEX_CONSTRAINT_EQ) {
 			has_from |= op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
 			has_until |= op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
 		} else {
-			rows /= role == ROLE_NS || role == ROLE_TIME ? 1000 : role == ROLE_FILE ? 2 : 10;
+			rows /= is_list || role == ROLE_FILE ? 2 : role == ROLE_NS || role == ROLE_TIME ? 1000 : 10;
 		}
 	}
 	rows /= (has_from ? 4 : 1) * (has_until ? 4 : 1);
@@ -149,81 +152,15 @@ static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **to)
 	return SQLITE_OK;
 }
 
-static void free_bounds(struct sql_bounds *bounds)
-{
-	free(bounds->event);
-	free(bounds->thread);
-	bounds->event = bounds->thread = NULL;
-}
-
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
 	struct sql_cursor *cursor = (struct sql_cursor *)base;
 
 	if (cursor->table->close)
 		cursor->table->close(cursor);
-	free_bounds(&cursor->bounds);
+	sql_bounds_free(&cursor->bounds);
 	free(cursor);
 	return SQLITE_OK;
-}
-
-static int64_t to_integer(double value)
-{
-	return value >= 9.2e18 ? INT64_MAX : value <= -9.2e18 ? INT64_MIN : (int64_t)value;
-}
-
-static void bound_ns(struct sql_bounds *bounds, char op, sqlite3_value *value)
-{
-	bool is_integer = sqlite3_value_numeric_type(value) == SQLITE_INTEGER;
-	int64_t from_ns = is_integer ? sqlite3_value_int64(value) : to_integer(floor(sqlite3_value_double(value)));
-	int64_t until_ns = is_integer ? from_ns : to_integer(ceil(sqlite3_value_double(value)));
-
-	if (op != '<' && from_ns > bounds->from_ns)
-		bounds->from_ns = from_ns;
-	if (op != '>' && until_ns < bounds->until_ns)
-		bounds->until_ns = until_ns;
-}
-
-static void bound_time(struct sql_bounds *bounds, char op, double seconds)
-{
-	if (op != '<' && seconds - SLACK_S > bounds->from_s)
-		bounds->from_s = seconds - SLACK_S;
-	if (op != '>' && seconds + SLACK_S < bounds->until_s)
-		bounds->until_s = seconds + SLACK_S;
-}
-
-static void bound_text(char **text, sqlite3_value *value)
-{
-	if (sqlite3_value_type(value) != SQLITE_TEXT || *text)
-		return;
-	*text = must(strdup((const char *)sqlite3_value_text(value)));
-}
-
-/* Leave out what is no number for a column of numbers: SQLite then tests the rows. */
-static void bound(struct sql_bounds *bounds, enum sql_role role, char op, sqlite3_value *value)
-{
-	int type = sqlite3_value_numeric_type(value);
-	bool is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
-
-	if (role == ROLE_EVENT)
-		bound_text(&bounds->event, value);
-	else if (role == ROLE_THREAD)
-		bound_text(&bounds->thread, value);
-	else if (role == ROLE_NS && is_number)
-		bound_ns(bounds, op, value);
-	else if (role == ROLE_TIME && is_number)
-		bound_time(bounds, op, sqlite3_value_double(value));
-	else if (type != SQLITE_INTEGER)
-		return;
-	else if (role == ROLE_FILE && sqlite3_value_int64(value) > 0 && sqlite3_value_int64(value) < UINT32_MAX)
-		bounds->file = (unsigned int)sqlite3_value_int64(value);
-	else if (role == ROLE_TYPE) {
-		bounds->has_type = true;
-		bounds->type = sqlite3_value_int64(value);
-	} else if (role == ROLE_CONTEXT) {
-		bounds->has_context = true;
-		bounds->context = sqlite3_value_int64(value);
-	}
 }
 
 /* Go to the next file of which the query wants rows. */
@@ -233,7 +170,7 @@ static int next_file(struct sql_cursor *cursor)
 
 	while (cursor->next_file < database->nr_files) {
 		cursor->file = &database->file[cursor->next_file++];
-		if (cursor->bounds.file != 0 && cursor->bounds.file != cursor->file->number)
+		if (!sql_set_has_number(&cursor->bounds.file, cursor->file->number))
 			continue;
 		cursor->row = UINT64_MAX;
 		return cursor->table->begin(cursor);
@@ -265,14 +202,13 @@ static int begin_rows(sqlite3_vtab_cursor *base, int columns, const char *plan, 
 	struct sql_cursor *cursor = (struct sql_cursor *)base;
 	int code;
 
-	free_bounds(&cursor->bounds);
-	cursor->bounds = (struct sql_bounds){
-		.from_ns = INT64_MIN, .until_ns = INT64_MAX, .from_s = -INFINITY, .until_s = INFINITY};
+	sql_bounds_free(&cursor->bounds);
+	sql_bounds_begin(&cursor->bounds);
 	cursor->columns = (uint64_t)columns;
 	cursor->next_file = 0;
 	cursor->rowid = 0;
 	for (int i = 0; i < argc; i++)
-		bound(&cursor->bounds, (enum sql_role)(plan[2 * i] - 'A'), plan[2 * i + 1], argv[i]);
+		sql_bounds_add(&cursor->bounds, (enum sql_role)(plan[2 * i] - 'A'), plan[2 * i + 1], argv[i]);
 	code = next_file(cursor);
 	return code == SQLITE_OK ? next_row(base) : code;
 }

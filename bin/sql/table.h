@@ -14,25 +14,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sql/bounds.h"
 #include "sql/files.h"
+
+struct sql_typed;
 
 struct sql_database {
 	sqlite3 *sqlite;
 	struct sql_file *file;
 	unsigned int nr_files;
-	bool is_refused; /* the last statement would have written something */
-};
-
-enum sql_role {
-	ROLE_NONE,
-	ROLE_FILE,
-	ROLE_NUMBER,
-	ROLE_NS,   /* a time in ns, as event.time_ns */
-	ROLE_TIME, /* a time in seconds from the first event */
-	ROLE_TYPE,
-	ROLE_EVENT,
-	ROLE_CONTEXT,
-	ROLE_THREAD
+	const struct sql_table **table; /* all tables; the last element is NULL */
+	struct sql_typed **typed;	/* those of them that typed.c has made */
+	size_t nr_typed;
+	bool is_refused;   /* the last statement would have written something */
+	bool is_declaring; /* SQLite learns the columns of a table */
 };
 
 struct sql_column {
@@ -40,16 +35,6 @@ struct sql_column {
 	const char *type; /* INTEGER, REAL, TEXT or BLOB */
 	enum sql_role role;
 	const char *index; /* not NULL: export gives the column an index */
-};
-
-/* What a query wants of a table.  Texts are valid while the cursor is open. */
-struct sql_bounds {
-	unsigned int file; /* 0: all files */
-	int64_t from_ns, until_ns; /* both inclusive */
-	double from_s, until_s;	   /* seconds from the first event of a file, both inclusive */
-	bool has_type, has_context;
-	int64_t type, context;
-	char *event, *thread; /* NULL: any */
 };
 
 struct sql_cursor {
@@ -82,10 +67,7 @@ struct sql_table {
 };
 
 extern const struct sql_table sql_events, sql_threads, sql_objects, sql_types, sql_waits, sql_holds, sql_states,
-	sql_modules, sql_files;
-
-/* All tables; the last element is NULL. */
-extern const struct sql_table *const sql_tables[];
+	sql_spans, sql_modules, sql_files;
 
 /* Make the table known to the database.  Return a code of SQLite. */
 int sql_table_add(struct sql_database *database, const struct sql_table *table);

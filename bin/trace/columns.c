@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/when.h"
 #include "cli/terminal.h"
 #include "trace/calldata.h"
 #include "trace/payload.h"
@@ -254,20 +255,35 @@ bool listing_choose(struct listing *listing, const char *names)
 	return true;
 }
 
+static bool is_dated(const struct listing *listing)
+{
+	return listing->format == FORMAT_TEXT && !when_is_relative() && !listing->source->file.foreign;
+}
+
+static void put_time(struct listing *listing, const struct event *event, int width)
+{
+	char when[WHEN_BYTES];
+
+	if (!is_dated(listing)) {
+		text_seconds(listing->text, event->time_ns - listing->source->first_ns, width);
+		return;
+	}
+	when_write(when, event->time_ns);
+	text_string(listing->text, when);
+}
+
 /* Print the value of a column.  In the text format, pad it to the width of the column. */
 static void put_value(struct listing *listing, int column, const struct event *event)
 {
 	struct text *text = listing->text;
 	bool is_text_format = listing->format == FORMAT_TEXT;
 	int width = is_text_format ? columns[column].width : 0;
-	int64_t first = listing->source->first_ns;
-
 	switch ((enum column)column) {
 	case COLUMN_NUMBER:
 		text_unsigned(text, event->number, width, ' ');
 		break;
 	case COLUMN_TIME:
-		text_seconds(text, event->time_ns - first, width);
+		put_time(listing, event, width);
 		break;
 	case COLUMN_DELTA:
 		text_seconds(text, event->time_ns - listing->last_ns, width);
@@ -490,7 +506,7 @@ static size_t longest_thread(const struct source *source)
 
 static void put_head(struct listing *listing)
 {
-	static const char blanks[] = "                                ";
+	static const char blanks[] = "                                        ";
 	struct text *text = listing->text;
 
 	text_string(text, terminal_color(COLOR_DIM));
@@ -500,6 +516,7 @@ static void put_head(struct listing *listing)
 		size_t length = strlen(name);
 		size_t width = column == COLUMN_THREAD ? listing->thread_width :
 			       column == COLUMN_EVENT  ? listing->event_width :
+			       column == COLUMN_TIME && is_dated(listing) ? (size_t)when_width() :
 							 (size_t)columns[column].width;
 		size_t fill = width > length ? width - length : 0;
 		bool is_left = column == COLUMN_THREAD || column == COLUMN_EVENT ||
@@ -548,7 +565,7 @@ void listing_event(struct listing *listing, const struct event *event)
 		break;
 	case FORMAT_JSON:
 		if (listing->nr_printed > 0)
-			text_string(listing->text, ",\n");
+			text_string(listing->text, ROW_SEPARATOR);
 		put_json_row(listing, event);
 		break;
 	case FORMAT_JSONL:

@@ -35,7 +35,8 @@ bool listing_choose(struct listing *listing, const char *names);
 
 /* Print the text before the first event, for example the column names. */
 void listing_begin(struct listing *listing);
-/* Print one event. */
+/* Print one event.  In JSON, ROW_SEPARATOR is in front of it if it is not the first one. */
+#define ROW_SEPARATOR ",\n"
 void listing_event(struct listing *listing, const struct event *event);
 /* Print the text after the last event. */
 void listing_end(struct listing *listing);

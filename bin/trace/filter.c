@@ -243,8 +243,10 @@ static bool take_field(struct parser *parser, struct filter *test)
 static bool looks_like_field(const struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	size_t with_index = strspn(parser->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]");
 
-	return length > 0 && parser->at[length] && strchr(":=!<>~", parser->at[length]);
+	return (length > 0 && parser->at[length] && strchr(":=!<>~", parser->at[length])) ||
+	       (with_index > 0 && parser->at[with_index] && strchr("=!<>", parser->at[with_index]));
 }
 
 static struct filter *parse_test(struct parser *parser)
@@ -395,6 +397,31 @@ static bool compare_unsigned(uint64_t a, enum comparison operator, uint64_t b)
 	return compare((int64_t)(a ^ flip), operator, (int64_t)(b ^ flip));
 }
 
+bool filter_short_thread(const struct txtrace_object *thread, const char *name, char text[FILTER_THREAD_BYTES])
+{
+	size_t length = strlen(name);
+	char tid[16];
+	size_t size;
+
+	if (!thread || thread->tid <= 0)
+		return false;
+	size = (size_t)snprintf(tid, sizeof(tid), " %d", thread->tid);
+	if (length <= size || length - size >= FILTER_THREAD_BYTES || strcmp(name + length - size, tid) != 0)
+		return false;
+	memcpy(text, name, length - size);
+	text[length - size] = '\0';
+	return true;
+}
+
+static bool matches_thread(const struct filter *filter, const struct source *source, const struct event *event)
+{
+	char name[FILTER_THREAD_BYTES];
+
+	return fnmatch(filter->text, event->thread, 0) == 0 ||
+	       (filter_short_thread(source_object(source, event->context), event->thread, name) &&
+		fnmatch(filter->text, name, 0) == 0);
+}
+
 static bool matches_type(const struct filter *filter, const struct event *event)
 {
 	signed char *known = &filter->matches[event->type < SOURCE_TYPES ? event->type : 0];
@@ -493,7 +520,7 @@ static bool test(const struct filter *filter, struct source *source, const struc
 	case FIELD_EVENT:
 		return matches_type(filter, event) != inverted;
 	case FIELD_THREAD:
-		return (fnmatch(filter->text, event->thread, 0) == 0) != inverted;
+		return matches_thread(filter, source, event) != inverted;
 	case FIELD_OBJECT:
 		return matches_object(filter, source, event) != inverted;
 	case FIELD_DATA:

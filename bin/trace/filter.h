@@ -9,13 +9,14 @@
  *
  * FIELD		is compared with VALUE:
  * event		glob, the name of the type		object	glob, the name of an object in its words
- * thread		glob, the name of the thread		data	a string in the data
+ * thread		glob, the name of the thread, in a log with or without its tid
+ * data		a string in the data
  * time		TIME, see time_arg.h			type, context, pid, cpu, priority, size, address, number
  * data.NAME: a field of a call (calldata.h), compared as a number if VALUE is a number, otherwise with a glob
  * u8 u16 u32 u64 i8 i16 i32 i64, with [OFFSET] in bytes	a number in the data; [OFFSET] is 0 if missing
  *
- * OPERATOR: ":" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal, hexadecimal
- * (0x) or octal (0).
+ * OPERATOR: ":", "~" and "=" (equal, or the glob matches), "!=", "<", "<=", ">", ">=".  Numbers are decimal,
+ * hexadecimal (0x) or octal (0).
  */
 #ifndef TXTRACE_TRACE_FILTER_H
 #define TXTRACE_TRACE_FILTER_H
@@ -32,6 +33,11 @@ void filter_free(struct filter *filter);
 
 /* Return true if the filter selects the event.  If the filter is NULL, it selects all events. */
 bool filter_takes(const struct filter *filter, struct source *source, const struct event *event);
+
+/*
+ * For each name of an event type, thread or object in the filter that the trace does not have, print the nearest names.
+ */
+void filter_report_missing(const struct filter *filter, struct source *source);
 
 /*
  * Return true if each field data.NAME of the filter is a field of calls, or of an event type of one of these sources.

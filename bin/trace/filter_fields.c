@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "base/nearest.h"
 #include "trace/calldata.h"
 #include "trace/filter_private.h"
 
@@ -66,81 +67,31 @@ bool filter_matches_value(const struct filter *filter, const struct px_field_val
 
 /* Which names there are. */
 
-#define NEAREST 3
-#define NAME_BYTES 64 /* only shorter names are proposed */
-#define LISTED 4096   /* of the values of a type, compare at most so many names */
+#define LISTED 4096 /* of the values of a type, compare at most so many names */
 
 struct search {
 	const char *name;
 	bool is_found;
-	unsigned int nr;
-	struct {
-		char name[NAME_BYTES];
-		unsigned int distance;
-	} nearest[NEAREST];
+	struct nearest nearest;
 };
-
-/* Return how many characters of one name have to be added, removed or replaced to get the other one. */
-static unsigned int distance_of(const char *a, const char *b)
-{
-	unsigned int row[NAME_BYTES + 1];
-	size_t length = strlen(b);
-
-	for (unsigned int i = 0; i <= length; i++)
-		row[i] = i;
-	for (unsigned int i = 1; *a; a++, i++) {
-		unsigned int before = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			unsigned int replaced = before + (*a != b[j - 1]);
-			unsigned int other = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-
-			before = row[j];
-			row[j] = replaced < other ? replaced : other;
-		}
-	}
-	return row[length];
-}
-
-/* Keep the name among the nearest ones, if it is like the name that is searched. */
-static void compare_name(struct search *search, const char *name)
-{
-	unsigned int distance, at = search->nr;
-
-	if (strlen(name) >= NAME_BYTES || strlen(search->name) >= NAME_BYTES)
-		return;
-	distance = distance_of(search->name, name);
-	if (3 * distance > strlen(search->name) + 2)
-		return;
-	for (unsigned int i = 0; i < search->nr; i++)
-		if (strcmp(search->nearest[i].name, name) == 0)
-			return;
-	while (at > 0 && search->nearest[at - 1].distance > distance)
-		at--;
-	if (at == NEAREST)
-		return;
-	search->nr += search->nr < NEAREST;
-	memmove(&search->nearest[at + 1], &search->nearest[at],
-		(search->nr - at - 1) * sizeof(search->nearest[0]));
-	snprintf(search->nearest[at].name, NAME_BYTES, "%s", name);
-	search->nearest[at].distance = distance;
-}
 
 static void take_call_field(void *argument, const char *name, size_t length)
 {
-	char copy[NAME_BYTES];
+	struct search *search = argument;
+	char copy[NEAREST_BYTES];
 
 	if (length >= sizeof(copy))
 		return;
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, name);
-	compare_name(argument, copy);
+	nearest_add(&search->nearest, copy);
 }
 
 static void take_path(void *argument, const char *path, const struct px_field_place *place)
 {
+	struct search *search = argument;
+
 	(void)place;
-	compare_name(argument, path);
+	nearest_add(&search->nearest, path);
 }
 
 static void search_type(void *argument, trace_event_id_t type, const struct px_fields *fields)
@@ -156,9 +107,8 @@ static void search_type(void *argument, trace_event_id_t type, const struct px_f
 
 static bool check_name(const char *name, struct source *const *sources, size_t nr)
 {
-	struct search search = {.name = name};
-	char proposal[256] = "";
-	size_t used = 0;
+	struct search search = {.name = name, .nearest = {.wanted = name}};
+	char like[NEAREST_WORDS];
 
 	if (calltable_has_field(name) || strcmp(name, CALLDATA_WAIT) == 0)
 		return true;
@@ -167,11 +117,75 @@ static bool check_name(const char *name, struct source *const *sources, size_t n
 	if (search.is_found)
 		return true;
 	calltable_each_field(take_call_field, &search);
-	for (unsigned int i = 0; i < search.nr; i++)
-		used += (size_t)snprintf(proposal + used, sizeof(proposal) - used, "%sdata.%s",
-					 i > 0 ? ", " : "; like it are ", search.nearest[i].name);
-	message("filter: no call and no described event type has the field data.%s%s", name, proposal);
+	nearest_words(&search.nearest, "data.", like);
+	message("filter: no call and no described event type has the field data.%s%s", name, like);
 	return false;
+}
+
+/* Names that the trace does not have. */
+
+static bool matches_or_add(struct nearest *nearest, const char *name)
+{
+	nearest_add(nearest, name);
+	return fnmatch(nearest->wanted, name, 0) == 0;
+}
+
+static bool has_type(struct nearest *nearest, struct source *source)
+{
+	bool is_found = false;
+	trace_event_id_t id;
+	int unavailable;
+
+	posix_trace_eventtypelist_rewind(source->trace);
+	while (!is_found && posix_trace_eventtypelist_getnext_id(source->trace, &id, &unavailable) == 0 && !unavailable)
+		is_found = matches_or_add(nearest, source_type_name(source, id));
+	posix_trace_eventtypelist_rewind(source->trace);
+	return is_found;
+}
+
+static bool has_object(struct nearest *nearest, const struct source *source, bool is_thread)
+{
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i];
+		char name[FILTER_THREAD_BYTES];
+
+		if (object->type == OBJECT_EVENT_TYPE || (object->type == OBJECT_THREAD) != is_thread)
+			continue;
+		if (matches_or_add(nearest, object->name) ||
+		    (is_thread && filter_short_thread(object, object->name, name) && matches_or_add(nearest, name)))
+			return true;
+	}
+	return false;
+}
+
+static void report_missing(const struct filter *test, struct source *source)
+{
+	struct nearest nearest = {.wanted = test->text};
+	char like[NEAREST_WORDS];
+	bool is_there = true;
+
+	if (test->field == FIELD_EVENT)
+		is_there = has_type(&nearest, source);
+	else if (test->field == FIELD_THREAD || test->field == FIELD_OBJECT)
+		is_there = has_object(&nearest, source, test->field == FIELD_THREAD);
+	if (is_there)
+		return;
+	nearest_words(&nearest, "", like);
+	message("filter: the trace has no %s %s%s",
+		test->field == FIELD_EVENT  ? "event type" :
+		test->field == FIELD_THREAD ? "thread" :
+					      "object",
+		test->text, like);
+}
+
+void filter_report_missing(const struct filter *filter, struct source *source)
+{
+	if (!filter || source->is_live)
+		return;
+	if (filter->kind == KIND_TEST && filter->operator== OPERATOR_EQUAL)
+		report_missing(filter, source);
+	filter_report_missing(filter->left, source);
+	filter_report_missing(filter->right, source);
 }
 
 bool filter_check(const struct filter *filter, struct source *const *sources, size_t nr)

@@ -60,4 +60,12 @@ struct filter {
 /* Compare a value of a described type: a text as text, and a number as a number or by its name. */
 bool filter_matches_value(const struct filter *filter, const struct px_field_value *value);
 
+#define FILTER_THREAD_BYTES 128
+
+/*
+ * In a log, the name of a thread ends with its tid.  Write the name without it.  Return false if there is no such end.
+ * thread may be NULL.
+ */
+bool filter_short_thread(const struct txtrace_object *thread, const char *name, char text[FILTER_THREAD_BYTES]);
+
 #endif

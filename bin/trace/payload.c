@@ -14,7 +14,7 @@
 
 struct source_fields {
 	struct px_fields *fields;
-	char *text; /* from which they were parsed; NULL if there are none */
+	char *text; /* from which they were parsed, or the description of a span; NULL if there are none */
 	bool is_final; /* no other description can come */
 	bool is_listed;
 	struct payload_field *list; /* payload_list() */
@@ -127,10 +127,12 @@ static void parse(struct source *source, trace_event_id_t type, const char *orig
 {
 	const struct px_fields_model model = model_of(source);
 	struct px_fields_error error;
+	struct px_span span;
+	bool is_span = px_span_parse(text, length, &span);
 
-	if (px_fields_parse(text, length, &model, &to->fields, &error) != 0)
+	if (!is_span && px_fields_parse(text, length, &model, &to->fields, &error) != 0)
 		return;
-	if (!to->fields->top) {
+	if (!is_span && !to->fields->top) {
 		resolve(source, source_type_name(source, type), origin, to);
 		return;
 	}
@@ -174,7 +176,11 @@ const struct px_fields *payload_fields(struct source *source, trace_event_id_t t
 
 const char *payload_description(struct source *source, trace_event_id_t type)
 {
-	return payload_fields(source, type) ? source->type[type].fields->text : "";
+	const struct source_fields *known;
+
+	payload_fields(source, type);
+	known = type < SOURCE_TYPES ? source->type[type].fields : NULL;
+	return known && known->text ? known->text : "";
 }
 
 struct each {
@@ -207,6 +213,30 @@ void payload_each_type(struct source *source, payload_take *take, void *argument
 		px_fields_free(later.fields);
 		free(later.text);
 	}
+}
+
+struct each_span {
+	payload_span *take;
+	void *argument;
+};
+
+static void take_span(struct source *source, trace_event_id_t type, void *argument)
+{
+	const struct each_span *each = argument;
+	char text[PX_FIELDS_TEXT_MAX];
+	struct px_span span;
+	size_t length = 0;
+
+	if (txtrace_get_type_description(source->trace, type, text, sizeof(text), &length) == 0 && length > 0 &&
+	    px_span_parse(text, length, &span))
+		each->take(each->argument, source_type_name(source, type), &span);
+}
+
+void payload_each_span(struct source *source, payload_span *take, void *argument)
+{
+	struct each_span each = {take, argument};
+
+	each_type(source, take_span, &each);
 }
 
 static void list_field(void *argument, const char *path, const struct px_field_place *place)

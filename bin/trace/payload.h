@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "../lib/fields/fields.h"
+#include "../lib/fields/span.h"
 #include "base/output.h"
 #include "trace/source.h"
 
@@ -29,6 +30,11 @@ typedef void payload_take(void *argument, trace_event_id_t type, const struct px
  * --type that may come later are among them, as type 0.
  */
 void payload_each_type(struct source *source, payload_take *take, void *argument);
+
+typedef void payload_span(void *argument, const char *name, const struct px_span *span);
+
+/* Call take() for each span that the program has described. */
+void payload_each_span(struct source *source, payload_span *take, void *argument);
 
 /* Return the fields of a type, or NULL if it has no description or only names a type of the program. */
 const struct px_fields *payload_fields(struct source *source, trace_event_id_t type);
@@ -53,7 +59,10 @@ const struct payload_field *payload_list(struct source *source, trace_event_id_t
 bool payload_value_at(struct source *source, const struct event *event, const struct payload_field *field,
 		      struct px_field_value *value);
 
-/* Return the description of a type on one line, or "" if it has none.  The text is valid as long as the source. */
+/*
+ * Return the description of a type, or of the span of this name, on one line, or "" if it has none.  The text is valid
+ * as long as the source.
+ */
 const char *payload_description(struct source *source, trace_event_id_t type);
 
 /*

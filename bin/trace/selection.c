@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "base/when.h"
 #include "cli/options.h"
 #include "trace/calls.h"
 #include "trace/payload.h"
@@ -21,6 +22,8 @@ int selection_option(struct selection *selection, int code, const char *argument
 		return time_arg_parse(argument, &selection->from) ? 1 : -1;
 	case OPTION_UNTIL:
 		return time_arg_parse(argument, &selection->until) ? 1 : -1;
+	case OPTION_TIME:
+		return when_option(argument) ? 1 : -1;
 	case OPTION_TYPE:
 		return type_lines_option(argument) ? 1 : -1;
 	case 'T':
@@ -54,10 +57,31 @@ bool selection_next(const struct selection *selection, struct source *source, st
 		if (selection->until.is_set &&
 		    event->time_ns >= time_arg_ns(&selection->until, source))
 			continue; /* OVERFLOW carries an earlier time, so later events may still be in range */
-		if (filter_takes(selection->filter, source, event))
+		if (filter_takes(selection->filter, source, event)) {
+			source->nr_selected++;
 			return true;
+		}
 	}
+	selection_report_empty(selection, source);
 	return false;
+}
+
+void selection_report_empty(const struct selection *selection, struct source *source)
+{
+	bool has_range = selection->from.is_set || selection->until.is_set;
+	int64_t length_ns = source->last_ns - source->first_ns;
+
+	if (source->nr_selected > 0 || source->nr_read == 0 || source->is_empty_reported ||
+	    (!selection->filter && !has_range))
+		return;
+	source->is_empty_reported = true;
+	if (selection->filter) {
+		message("%s: no event %smatches the filter", source->path, has_range ? "in this range of times " : "");
+		filter_report_missing(selection->filter, source);
+	} else {
+		message("%s: no event is in this range of times; the last event is %lld.%09lld s after the first one",
+			source->path, (long long)(length_ns / NS_PER_S), llabs(length_ns % NS_PER_S));
+	}
 }
 
 void selection_free(struct selection *selection)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all commands that read events: -f, --from, --until, --tick, --type, -T. */
+/* The options of all commands that read events: -f, --from, --until, --tick, --time, --type, -T. */
 #ifndef TXTRACE_TRACE_SELECTION_H
 #define TXTRACE_TRACE_SELECTION_H
 
@@ -29,6 +29,12 @@ bool selection_begin(const struct selection *selection, struct source *const *so
 
 /* Read the next selected event.  Return false after the last event. */
 bool selection_next(const struct selection *selection, struct source *source, struct event *event);
+
+/*
+ * Call this after the last event.  If source->nr_selected is 0, say once that no event is in the range or matches the
+ * filter, and which names of the filter the trace does not have.
+ */
+void selection_report_empty(const struct selection *selection, struct source *source);
 
 void selection_free(struct selection *selection);
 

@@ -20,6 +20,7 @@
 #include "trace/newer.h"
 #include "trace/payload.h"
 #include "trace/programs.h"
+#include "trace/source_names.h"
 #include "trace/symbols.h"
 
 #define FIRST_DATA_BYTES 4096
@@ -231,10 +232,7 @@ int source_refresh(struct source *source, int *is_running)
 		return error;
 	map_free(&source->by_handle);
 	map_free(&source->programs.state_of);
-	map_free(&source->by_address);
-	map_free(&source->by_tid);
-	map_free(&source->reused_tids);
-	source->by_handle = source->by_address = source->by_tid = source->reused_tids = (struct map){0};
+	source_forget_index(source);
 	free(source->objects);
 	source->objects = NULL;
 	source->nr_objects = 0;
@@ -304,9 +302,7 @@ void source_close(struct source *source)
 		free(source->expansion->event);
 	}
 	free(source->expansion);
-	map_free(&source->by_address);
-	map_free(&source->by_tid);
-	map_free(&source->reused_tids);
+	source_forget_index(source);
 	free(source->objects);
 	map_free(&source->by_handle);
 	free(source->data);
@@ -321,125 +317,11 @@ void source_rewind(struct source *source)
 	programs_rewind(&source->programs);
 	source->nr_read = 0;
 	source->sched_lost = source->sched_gaps = source->sched_open = 0;
-	map_free(&source->by_address);
-	map_free(&source->by_tid);
-	map_free(&source->reused_tids);
-	source->by_address = source->by_tid = source->reused_tids = (struct map){0};
+	source_forget_index(source);
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
 		lives_free(source->expansion->lives);
 	}
-}
-
-/* Names. */
-
-const struct txtrace_object *source_object(const struct source *source, unsigned int handle)
-{
-	return (const struct txtrace_object *)(uintptr_t)map_find(&source->by_handle, handle);
-}
-
-const char *source_object_type(const struct source *source, int type)
-{
-	if (!source->file.foreign && (type == OBJECT_TCP_SOCKET || type == OBJECT_UDP_SOCKET))
-		return "socket";
-	return object_type_name(type);
-}
-
-/* Addresses do not use the upper bits of the key, so these bits hold the pid. */
-static uint64_t key_of(pid_t pid, uint64_t address)
-{
-	return address ^ (uint64_t)pid << 40;
-}
-
-/*
- * Fill by_tid and by_address at the first use.  If several objects had the same tid or address at different times, use
- * the newest object.
- */
-static void index_objects(struct source *source)
-{
-	if (source->by_tid.nr_taken > 0)
-		return;
-	*map_get(&source->by_tid, 0) = 0; /* no thread has tid 0, so this entry shows that the index exists */
-	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i];
-
-		if (object->type == OBJECT_THREAD && object->tid > 0) {
-			uint64_t *known = map_get(&source->by_tid, (uint64_t)object->tid);
-
-			if (*known && !map_find(&source->reused_tids, (uint64_t)object->tid))
-				*map_get(&source->reused_tids, (uint64_t)object->tid) = *known;
-			*known = i + 1;
-		} else if (object->address > 0)
-			*map_get(&source->by_address, key_of(object->pid, object->address)) = i + 1;
-	}
-}
-
-const struct txtrace_object *source_object_at(struct source *source, pid_t pid, uint64_t address)
-{
-	uint64_t place;
-
-	index_objects(source);
-	place = map_find(&source->by_address, key_of(pid, address));
-	return place > 0 ? &source->objects[place - 1] : NULL;
-}
-
-const struct txtrace_object *source_thread(struct source *source, pid_t tid)
-{
-	uint64_t place;
-
-	index_objects(source);
-	place = map_find(&source->by_tid, (uint64_t)tid);
-	return place > 0 ? &source->objects[place - 1] : NULL;
-}
-
-const char *source_synthesized_name(trace_event_id_t type)
-{
-	if (type == FOREIGN_TYPES + NATIVE_THREAD_RESUME)
-		return "TX_TRACE_THREAD_RESUME";
-	return type == FOREIGN_TYPES + NATIVE_THREAD_SUSPEND ? "TX_TRACE_THREAD_SUSPEND" : NULL;
-}
-
-static void name_type(struct source *source, trace_event_id_t type)
-{
-	const char *synthesized = source->file.foreign ? NULL : source_synthesized_name(type);
-	struct source_type *named = &source->type[type];
-	char name[TRACE_EVENT_NAME_MAX + 1];
-
-	if (synthesized)
-		snprintf(name, sizeof(name), "%s", synthesized);
-	else if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
-		snprintf(name, sizeof(name), "event %lu", (unsigned long)type);
-	named->name = must(strdup(name));
-	named->row = calltable_find(name);
-}
-
-const char *source_type_name(struct source *source, trace_event_id_t type)
-{
-	if (type >= SOURCE_TYPES)
-		return "?";
-	if (!source->type[type].name)
-		name_type(source, type);
-	return source->type[type].name;
-}
-
-const char *source_context_name(const struct source *source, unsigned int context)
-{
-	static char unknown[4][16];
-	static unsigned int turn;
-	const struct txtrace_object *object;
-
-	if (context == 0)
-		return "-";
-	if (context == CONTEXT_INTERRUPT)
-		return "interrupt";
-	if (context == CONTEXT_INITIALIZE)
-		return "initialization";
-	object = source_object(source, context);
-	if (object)
-		return object->name;
-	turn = (turn + 1) % 4;
-	snprintf(unknown[turn], sizeof(unknown[turn]), "%08x", context);
-	return unknown[turn];
 }
 
 /* Events. */
@@ -454,49 +336,6 @@ static int64_t to_ns(const struct timespec *time)
 	return seconds * NS_PER_S + time->tv_nsec;
 }
 
-/* Return the index of the first thread with this tid from an index on, or nr_objects. */
-static size_t find_thread(const struct source *source, pid_t tid, size_t index)
-{
-	while (index < source->nr_objects &&
-	       (source->objects[index].type != OBJECT_THREAD || source->objects[index].tid != tid))
-		index++;
-	return index < source->nr_objects ? index : source->nr_objects;
-}
-
-/*
- * Return the thread of a scheduling record.  The log may have learned the thread after it stored the record: then later
- * events show it.  If several threads had its tid, the log may name the one that had it last.  So it is the
- * thread that recorded an event with this tid before, or the next thread if that one has ended.
- */
-static unsigned int find_context(struct source *source, const struct event *event)
-{
-	const struct txtrace_object *object;
-	struct txtrace_sched sched;
-	uint64_t *place;
-	size_t index;
-
-	memcpy(&sched, event->data, TXTRACE_SCHED_SWITCH_BYTES);
-	object = source_thread(source, sched.tid);
-	if (!object || object->pid != sched.pid)
-		return event->context;
-	if (!map_find(&source->reused_tids, (uint64_t)sched.tid))
-		return object->handle;
-	place = map_get(&source->reused_tids, (uint64_t)sched.tid);
-	index = (size_t)*place - 1;
-	if (event->type == TXTRACE_SWITCH_OUT && sched.state == TXTRACE_ENDED)
-		*place = 1 + find_thread(source, sched.tid, index + 1);
-	return index < source->nr_objects ? source->objects[index].handle : 0;
-}
-
-/* Note which thread has a tid that other threads have, too. */
-static void note_tid(struct source *source, const struct event *event)
-{
-	const struct txtrace_object *object = event->context ? source_object(source, event->context) : NULL;
-
-	if (object && object->type == OBJECT_THREAD && map_find(&source->reused_tids, (uint64_t)object->tid))
-		*map_get(&source->reused_tids, (uint64_t)object->tid) = 1 + (uint64_t)(object - source->objects);
-}
-
 static void describe_event(struct source *source, struct event *event,
 			   const struct posix_trace_event_info *info, size_t size)
 {
@@ -507,6 +346,7 @@ static void describe_event(struct source *source, struct event *event,
 	event->time_ns -= source->base_ns;
 	if (event->number == 0)
 		source->first_ns = event->time_ns;
+	source->last_ns = event->time_ns;
 	event->type = info->posix_event_id;
 	event->name = source_type_name(source, event->type);
 	event->row = event->type < SOURCE_TYPES ? source->type[event->type].row : NULL;
@@ -523,10 +363,10 @@ static void describe_event(struct source *source, struct event *event,
 	event->data = source->data;
 	if (event->type >= TXTRACE_SWITCH_IN && event->type <= TXTRACE_SCHED_THREAD &&
 	    event->size >= TXTRACE_SCHED_SWITCH_BYTES) {
-		event->context = find_context(source, event);
+		event->context = source_find_context(source, event);
 		event->thread = source_context_name(source, event->context);
 	} else if (source->reused_tids.nr_taken > 0) {
-		note_tid(source, event);
+		source_note_tid(source, event);
 	}
 	event->is_made = event->is_over = false;
 	event->of = NULL;
@@ -563,7 +403,7 @@ bool source_go(struct source *source, int64_t time_ns)
 	struct timespec time = {.tv_sec = time_ns / NS_PER_S, .tv_nsec = time_ns % NS_PER_S};
 	unsigned long long nr_before;
 
-	index_objects(source);
+	source_index(source);
 	if (source->file.foreign || source->is_live || source->reused_tids.nr_taken > 0 || time_ns < 0 ||
 	    txtrace_seek(source->trace, &time, &nr_before) != 0)
 		return false;

@@ -61,6 +61,9 @@ struct source {
 	int64_t first_ns; /* time of the first event, valid after the first event was read */
 	int64_t base_ns;  /* the source subtracts this from all times, because a ThreadX buffer has no date */
 	uint64_t nr_read;
+	uint64_t nr_selected; /* number of events that the selection of the command took, in all passes */
+	bool is_empty_reported;
+	int64_t last_ns; /* time of the event that was read last */
 	bool is_live; /* true for an active stream, from source_attach() */
 	/* Lost scheduling records, gaps, and gaps without an end, in the events that were read. */
 	unsigned long long sched_lost, sched_gaps, sched_open;

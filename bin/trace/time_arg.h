@@ -3,7 +3,8 @@
  * A time in a trace, as users write it.
  *
  * TIME: a number with ns, us, ms, s, m or h, counted from the first event; or a local time, HH:MM[:SS[.digits]] or
- * YYYY-MM-DD[THH:MM[:SS[.digits]]].
+ * YYYY-MM-DD[THH:MM[:SS[.digits]]], the latter also with a zone after the clock, Z or +HH:MM; or seconds since 1970
+ * with at least 9 digits before the point.
  */
 #ifndef TXTRACE_TRACE_TIME_ARG_H
 #define TXTRACE_TRACE_TIME_ARG_H

@@ -366,7 +366,7 @@ static void put_time(struct table *table, const struct locks *locks, int64_t tim
 	if (time_ns == LONG_AGO)
 		table_unknown(table);
 	else
-		table_seconds(table, time_ns - locks->waits.source->first_ns);
+		table_time(table, time_ns, locks->waits.source->first_ns);
 }
 
 static void put_cycle(const struct locks *locks, struct table *table, size_t number)

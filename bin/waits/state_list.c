@@ -89,7 +89,7 @@ static void put_row(const struct state_list *list, struct table *table, const st
 	char text[32];
 
 	snprintf(text, sizeof(text), "tid %lld", (long long)thread->tid);
-	table_seconds(table, row->from_ns - list->source->first_ns);
+	table_time(table, row->from_ns, list->source->first_ns);
 	table_duration(table, row->until_ns - row->from_ns);
 	table_string(table, row->context ? source_context_name(list->source, row->context) :
 			    thread->name[0] ? thread->name :

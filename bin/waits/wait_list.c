@@ -155,7 +155,7 @@ static void put_number(const struct wait_list *list, struct table *table, const 
 
 static void put_start(const struct wait_list *list, struct table *table, const struct row *row)
 {
-	table_seconds(table, row->begin_ns - list->waits.source->first_ns);
+	table_time(table, row->begin_ns, list->waits.source->first_ns);
 }
 
 static void put_duration(const struct wait_list *list, struct table *table, const struct row *row)

@@ -505,6 +505,7 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	struct range range = {0};
 	uint64_t nr_events = 0;
 	struct event event;
+	bool is_selected;
 
 	waits_init(waits, source, listener);
 	calls_expand(source);
@@ -513,10 +514,12 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	while (calls_next(source, &event)) {
 		if (nr_events++ == 0)
 			range = find_range(selection, source);
-		waits_event(waits, &event,
-			    event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
-				    filter_takes(selection->filter, source, &event));
+		is_selected = event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
+			      filter_takes(selection->filter, source, &event);
+		source->nr_selected += is_selected;
+		waits_event(waits, &event, is_selected);
 	}
+	selection_report_empty(selection, source);
 	waits_end(waits);
 }
 

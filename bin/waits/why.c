@@ -139,24 +139,52 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 	return why->history.target.wait.thread != NULL;
 }
 
+/* The wait, and then the explanation as lines. */
+static void begin_json(struct why_chain *why, const struct why_choice *choice, struct json *json)
+{
+	const struct source *source = why->to.source;
+
+	why->to.json = json;
+	json_begin(json, why->to.text);
+	json_string(json, "file", source->path);
+	if (choice->is_found) {
+		json_string(json, "thread", source_context_name(source, choice->context));
+		json_string(json, "object", choice->found.object->name);
+		json_number(json, "number", choice->found.number);
+		json_key(json, "start_s");
+		text_seconds(why->to.text, choice->found.begin_ns - source->first_ns, 0);
+		json_key(json, "duration_s");
+		text_seconds(why->to.text, choice->found.end_ns - choice->found.begin_ns, 0);
+	}
+	json_array(json, "lines");
+}
+
 bool why_report(struct source *source, const char *thread, const struct time_arg *at,
-		struct text *text)
+		struct text *text, bool is_json)
 {
 	struct why_chain why = {.to = {.source = source, .text = text}};
 	struct why_choice choice;
+	struct json json;
 	bool is_fine = true;
 
 	why.doubt = find_doubt(source);
 	why.has_processes = has_processes(source);
 	if (!why_choose(source, thread, at, &choice)) {
 		is_fine = false;
-	} else if (!choice.is_found) {
-		print_no_wait(&why.to, &choice, at->is_set);
 	} else {
+		if (is_json)
+			begin_json(&why, &choice, &json);
 		if (!source->file.foreign)
 			why.to.symbols = symbols_of_log(source->trace);
-		is_fine = explain(source, &choice, &why);
+		if (choice.is_found)
+			is_fine = explain(source, &choice, &why);
+		else
+			print_no_wait(&why.to, &choice, at->is_set);
 		symbols_free(why.to.symbols);
+		if (is_json) {
+			json_close(&json);
+			json_end(&json);
+		}
 	}
 	why_choice_free(&choice);
 	return is_fine;

@@ -9,9 +9,9 @@
 
 /*
  * `thread` is the name of a thread, its handle in hex digits, its tid, or NULL; see why_choice.h.  If there is no such
- * thread, or if there are several, print a message and return false.
+ * thread, or if there are several, print a message and return false.  is_json: print one object.
  */
 bool why_report(struct source *source, const char *thread, const struct time_arg *at,
-		struct text *text);
+		struct text *text, bool is_json);
 
 #endif

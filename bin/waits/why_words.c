@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/when.h"
 #include "trace/states.h"
 
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
@@ -17,6 +18,13 @@ void why_line(const struct why_words *to, unsigned int depth, const char *format
 	va_start(list, format);
 	vsnprintf(line, sizeof(line), format, list);
 	va_end(list);
+	if (to->json) {
+		json_object(to->json, NULL);
+		json_number(to->json, "depth", depth);
+		json_string(to->json, "text", line);
+		json_close(to->json);
+		return;
+	}
 	for (unsigned int i = 0; i < depth; i++)
 		text_string(to->text, "  ");
 	text_plain(to->text, line, 0);
@@ -35,7 +43,13 @@ struct words why_time(const struct why_words *to, int64_t time_ns)
 {
 	int64_t ns = time_ns - to->source->first_ns;
 	struct words words;
+	char text[WHEN_BYTES];
 
+	if (!when_is_relative() && !to->source->file.foreign) {
+		when_write(text, time_ns);
+		snprintf(words.text, sizeof(words.text), "at %s", text);
+		return words;
+	}
 	snprintf(words.text, sizeof(words.text), "at %s%lld.%06lld s", ns < 0 ? "-" : "",
 		 llabs(ns) / NS_PER_S, llabs(ns) % NS_PER_S / 1000);
 	return words;

@@ -4,12 +4,14 @@
 #define TXTRACE_WAITS_WHY_WORDS_H
 
 #include "base/output.h"
+#include "cli/json.h"
 #include "trace/source.h"
 #include "trace/symbols.h"
 #include "waits/waits.h"
 
 struct why_words {
 	struct text *text;
+	struct json *json; /* NULL: print text */
 	const struct source *source;
 	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
 };
@@ -18,7 +20,7 @@ struct words {
 	char text[256];
 };
 
-/* Print a line.  Lines at a greater depth are indented more. */
+/* Print a line.  Lines at a greater depth are indented more.  In JSON, a line is an object with its depth. */
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -338,6 +338,16 @@ int px_types_describe(unsigned int id, const char *text, size_t length, bool sta
 	return error;
 }
 
+int px_types_name(unsigned int id, char name[PX_NAME_MAX + 1])
+{
+	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
+
+	if (!shared_names || id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END ||
+	    !px_eventset_has(&px_types_opened, id))
+		return EINVAL;
+	return px_names_get(&shared_names->names, id, name) == 0 ? 0 : EINVAL;
+}
+
 void px_types_add_description(const struct px_view *view, unsigned int id)
 {
 	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);

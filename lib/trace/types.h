@@ -107,6 +107,9 @@ void px_types_list(struct px_shared_names *shared_names, const struct px_eventse
 int px_types_describe(unsigned int id, const char *text, size_t length, bool stays, uint32_t *moved_to);
 void px_types_add_description(const struct px_view *view, unsigned int id);
 
+/* Get the name of a type of user events that this process has opened.  Return 0 or EINVAL. */
+int px_types_name(unsigned int id, char name[PX_NAME_MAX + 1]);
+
 /* Register one type of this process in a stream, with its description. */
 void px_types_add(const struct px_view *view, unsigned int id);
 

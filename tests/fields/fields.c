@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fields/fields.h"
+#include "fields/span.h"
 
 /* Declare a structure, and define a string with its members. */
 #define DESCRIBED(tag, ...)                                                                        \
@@ -513,6 +514,61 @@ START_TEST(list_has_each_value_once_and_ends_at_its_limit)
 }
 END_TEST
 
+START_TEST(span_is_read_back)
+{
+	static const char *const names[] = {"a", "say \"go\"", "\\", "..", ": id", "\"..\"", "b\"\\"};
+	const size_t nr = sizeof(names) / sizeof(names[0]);
+	char text[PX_SPAN_TEXT_MAX + 1], longest[PX_SPAN_NAME_MAX + 1] = "", path[PX_SPAN_FIELD_MAX + 1] = "";
+	struct px_span span;
+	size_t length;
+
+	for (size_t i = 0; i < nr * nr; i++) {
+		length = px_span_write(names[i / nr], names[i % nr], i & 1 ? "at[12].x_1" : NULL, text);
+		ck_assert_uint_eq(length, strlen(text));
+		ck_assert(px_span_parse(text, length, &span));
+		ck_assert_str_eq(span.begin, names[i / nr]);
+		ck_assert_str_eq(span.end, names[i % nr]);
+		ck_assert_str_eq(span.field, i & 1 ? "at[12].x_1" : "");
+	}
+	memset(longest, '"', PX_SPAN_NAME_MAX);
+	memset(path, 'x', PX_SPAN_FIELD_MAX);
+	length = px_span_write(longest, longest, path, text);
+	ck_assert(px_span_parse(text, length, &span));
+	ck_assert_str_eq(span.end, longest);
+	ck_assert_str_eq(span.field, path);
+	/* No part of a text is the whole one. */
+	for (size_t i = 0; i < length - PX_SPAN_FIELD_MAX; i++)
+		ck_assert(!px_span_parse(text, i, &span) || span.field[0] == '\0');
+}
+END_TEST
+
+START_TEST(span_wrong_text_is_refused)
+{
+	static const char *const wrong[] = {"",
+					    "span",
+					    "span a..b",
+					    "span \"\"..\"b\"",
+					    "span \"a\"..\"b",
+					    "span \"a\"..\"b\\\"",
+					    "span \"a\" ..\"b\"",
+					    "span \"a\"..\"b\" ",
+					    "span \"a\"..\"b\":id",
+					    "span \"a\"..\"b\": ",
+					    "span \"a\"..\"b\": 1",
+					    "span \"a\"..\"b\": a b",
+					    "u32 id"};
+	char name[200] = "span \"";
+	struct px_span span;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(!px_span_parse(wrong[i], strlen(wrong[i]), &span), "%s", wrong[i]);
+	ck_assert(!px_span_parse("span \"a\0\"..\"b\"", 15, &span));
+	memset(name + strlen(name), 'a', PX_SPAN_NAME_MAX + 1);
+	strcat(name, "\"..\"b\"");
+	ck_assert(!px_span_parse(name, strlen(name), &span));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fields");
@@ -533,6 +589,8 @@ int main(void)
 			    (int)(sizeof(mistakes) / sizeof(mistakes[0])));
 	tcase_add_test(wrong, fields_hostile_description_is_bounded);
 	tcase_add_test(wrong, fields_any_text_and_any_data_end);
+	tcase_add_test(wrong, span_is_read_back);
+	tcase_add_test(wrong, span_wrong_text_is_refused);
 	tcase_add_test(wrong, list_has_each_value_once_and_ends_at_its_limit);
 	suite_add_tcase(suite, wrong);
 	return run_suite(suite);

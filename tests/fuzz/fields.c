@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fields/fields.h"
+#include "fields/span.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
@@ -59,6 +60,21 @@ static void use(const struct px_fields *fields, const unsigned char *data, size_
 		(void)px_fields_get(fields, &place, data, size, &value);
 }
 
+/* What describes a span is read back as it was. */
+static void use_span(const char *text, size_t length)
+{
+	char again[PX_SPAN_TEXT_MAX + 1];
+	struct px_span span, same;
+	size_t size;
+
+	if (!px_span_parse(text, length, &span))
+		return;
+	size = px_span_write(span.begin, span.end, span.field[0] ? span.field : NULL, again);
+	if (!px_span_parse(again, size, &same) || strcmp(span.begin, same.begin) != 0 ||
+	    strcmp(span.end, same.end) != 0 || strcmp(span.field, same.field) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	static const struct px_fields_model others[] = {
@@ -88,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	memcpy(text, input + 1, length);
 	if (end)
 		memcpy(data, end + 1, size);
+	use_span(text, length);
 	if (px_fields_parse(text, length, &model, &fields, &error) == 0) {
 		use(fields, data, size);
 		px_fields_free(fields);

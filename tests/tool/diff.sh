@@ -147,6 +147,128 @@ grep -q '{"thread": "worker", "count": \[1000, 1500\]}' "$scratch/out" || compla
 "$tool" diff --fail-if 'thread:worker>49%' "$scratch/one" "$scratch/two" >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] || complain 'a limit on the thread of a log does not hold'
 
+# The times: one program, in which threads hold one lock for 2 ms, and then for 6 ms.  The change is named first, and each
+# metric is tested.
+fails 2 '--top takes a number of rows, at least 1' diff --top 0 "$scratch/one" "$scratch/two"
+nr_checks=$((nr_checks + 1))
+"$tool" diff --fail-if 'wait-p99:*>10%' "$scratch/one" "$scratch/two" >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q 'wait-p99:\*>10% cannot be tested: .*/two has no recorded calls' "$scratch/err" ||
+	complain "a limit that cannot be tested: $(cat "$scratch/err")"
+fails 2 'there is no metric wait-mean' diff --fail-if 'wait-mean:*>10%' "$scratch/one" "$scratch/two"
+mksched=$(dirname "$tool")/../tests/tool/mksched
+for times in '30 80' '25 75'; do
+	"$mksched" "$scratch/ran${times% *}" <<END || complain 'no log could be written'
+0 start
+0 thread 1 running hog
+0 thread 2 blocked sleeper
+1 event 1 0
+10 out 1 0 blocked
+10 in 2 0
+15 event 2 0
+20 out 2 0 blocked
+${times% *} in 1 0
+${times#* } event 1 0
+90 out 1 0 blocked
+180 stop
+END
+done
+nr_checks=$((nr_checks + 3))
+"$tool" diff --format json "$scratch/ran30" "$scratch/ran25" | sed -n '/"cpu"/,/\]$/p' >"$scratch/out"
+grep -q '"count": \[2, 2\], "total_ns": \[70000, 75000\], "p99_ns": \[60000, 65000\], "max_ns": \[60000, 65000\]' "$scratch/out" ||
+	complain "CPU times: $(cat "$scratch/out")"
+"$tool" diff --fail-if 'cpu-max:*>8%' "$scratch/ran30" "$scratch/ran25" >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] && grep -q 'cpu-max of .* was 60.000 us, is 65.000 us (+8.3 %)' "$scratch/err" || complain "a limit on CPU time: $(cat "$scratch/err")"
+"$tool" diff --fail-if 'cpu-max:*>9%' "$scratch/ran30" "$scratch/ran25" >"$scratch/out" 2>"$scratch/err" || complain "a limit on CPU time that does not hold: $(cat "$scratch/err")"
+# Spans: of 200 and 600 us, and of 200 and 500.
+for last in 1700 1600; do
+	"$mktrx" >"$scratch/span$last.trx" <<END || complain 'mktrx fails'
+object 1 0x1000 10 alpha
+object 1 0x2000 10 beta
+event 0x1000 4096 1000 1
+event 0x2000 4096 1100 2
+event 0x1000 4097 1200 2
+event 0x2000 4097 $last 1
+END
+done
+begin=$("$tool" print --format csv --columns event "$scratch/span1600.trx" | tr -d '\r' | sed -n 2p)
+end=$("$tool" print --format csv --columns event "$scratch/span1600.trx" | tr -d '\r' | sed -n 4p)
+nr_checks=$((nr_checks + 1))
+"$tool" diff --tick 1000 --span "work=$begin..$end" --fail-if 'span-max:work<0' --fail-if 'span-total:work=700us' \
+	"$scratch/span1700.trx" "$scratch/span1600.trx" >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] && grep -qE '^span-max:work +600.000 us +500.000 us +-16.7 %$' "$scratch/out" || complain "spans: $(cat "$scratch/out" "$scratch/err")"
+if own_preload; then
+	cat >"$scratch/work.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER, log_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static int us, is_over;
+
+static void *work(void *argument)
+{
+	for (int i = 0; i < 30; i++) {
+		pthread_mutex_lock(&table_lock);
+		usleep((unsigned int)us);
+		pthread_mutex_unlock(&table_lock);
+		pthread_mutex_lock(&log_lock);
+		pthread_mutex_unlock(&log_lock);
+	}
+	return argument;
+}
+
+static void *rest(void *argument)
+{
+	pthread_mutex_lock(&idle_lock);
+	while (!is_over)
+		pthread_cond_wait(&idle, &idle_lock);
+	pthread_mutex_unlock(&idle_lock);
+	return argument;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t worker[3], idler[8];
+
+	us = argc > 1 ? atoi(argv[1]) : 2000;
+	for (int i = 0; i < 8; i++)
+		pthread_create(&idler[i], NULL, rest, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&worker[i], NULL, work, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(worker[i], NULL);
+	pthread_mutex_lock(&idle_lock);
+	is_over = 1;
+	pthread_cond_broadcast(&idle);
+	pthread_mutex_unlock(&idle_lock);
+	for (int i = 0; i < 8; i++)
+		pthread_join(idler[i], NULL);
+	return 0;
+}
+END
+	${CC:-cc} -g -pthread "$scratch/work.c" -o "$scratch/work"
+	for us in 2000 6000; do
+		TXTRACE_DIR=$scratch/shm "$tool" record --quiet --preload -o "$scratch/work$us" "$scratch/work" $us 2>"$scratch/err" ||
+			complain "record fails: $(cat "$scratch/err")"
+	done
+	nr_checks=$((nr_checks + 4))
+	"$tool" diff --fail-if 'hold-p99:table_lock>10%' --fail-if 'hold-count:table_lock!=90' "$scratch/work2000" "$scratch/work6000" \
+		>"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 1 ] && grep -q '^txtrace: hold-p99:table_lock>10% holds' "$scratch/err" && [ "$(wc -l <"$scratch/err")" -eq 1 ] ||
+		complain "a limit on a lock: $(cat "$scratch/err")"
+	[ "$(sed 3q "$scratch/out" | grep -c table_lock)" -eq 2 ] || complain "the lock is not named first: $(sed 5q "$scratch/out")"
+	# The figures are those of locks.
+	"$tool" locks --format json "$scratch/work6000" >"$scratch/locks"
+	member=$(grep '"table_lock"' "$scratch/locks" | grep -o '"max_s": [0-9.]*' | awk '{ printf "%.0f", $2 * 1e9; exit }')
+	"$tool" diff --format json "$scratch/work2000" "$scratch/work6000" | sed -n '/"holds"/,/\]$/p' >"$scratch/out"
+	sed -n 2p "$scratch/out" | grep -q "\"object\": \"table_lock\", \"count\": \[90, 90\].*\"max_ns\": \[[0-9]*, $member\]" ||
+		complain "not as locks: $member: $(cat "$scratch/out")"
+	"$tool" diff --top 1 "$scratch/work2000" "$scratch/work6000" | grep -q 'more with smaller changes; --top=N shows N of them' ||
+		complain 'what is left out is not said'
+fi
+
 make_samples
 golden diff-samples diff "$samples/netx_tcp.trx" "$samples/netx_udp.trx"
 golden diff-same diff "$samples/threadx.trx" "$samples/threadx.trx"

@@ -87,7 +87,7 @@ if has_program python3 'doctor --format json is JSON'; then
 	python3 - "$scratch/out" <<'END' || complain "$what: $(cat "$scratch/out")"
 import json, sys
 result = json.load(open(sys.argv[1]))
-assert result["can be traced"] == "yes" and result["because"] == [], result
+assert result["can_be_traced"] is True and result["because"] == [], result
 lock = [row for row in result["wrappers"] if row["symbol"] == "pthread_mutex_lock"]
 assert lock == [{"symbol": "pthread_mutex_lock", "call": "pthread_mutex_lock", "group": "mutex", "usual": True,
                  "by": ["plain"]}], lock

@@ -7,5 +7,5 @@ FILTERS = (  # of calls and of ThreadX's events
     "data.mutex:queue_lock", "data.wait:begins", "data.wait:ends", "data.wait!=ends", "data.result:ENOENT",
     "data.result!=0 not data.result:E*", "data.count>=1", "data.path:/dev/*", "data:nonexist", "data.owner:*holder*",
     "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends", "data.ns>=3000000", "type<100 context!=0",
-    "address>0x1000", "data.fd=0x5",
+    "address>0x1000", "data.fd=0x5", "thread:mixture", "thread!=mixture cpu=0", "thread~sensor", "event~*MUTEX*",
 )

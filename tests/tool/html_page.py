@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -344,6 +345,27 @@ def check_runs(page):
         same(ticks, PROFILES[page.name], f"{page.name}: run times")
 
 
+def check_wakers(page):
+    """Each wait with a waker has an arrow from its row, and the panel names it, as txtrace waits does."""
+    page.open()
+    listed = json.loads(subprocess.run([page.tool, "waits", "--format", "json", page.trace], capture_output=True, check=True).stdout)["waits"]
+    # If several threads have a name, the tables add their handles.
+    woken = sorted((round(row["start_s"] * 1e9), re.sub(r" \([0-9a-f]{8}\)$", "", row["woken_by"])) for row in listed if row["woken_by"] and row["end"] == "ended")
+    shown = page.run("trace.waits.filter(span => span.waker).map(span => [span.begin, trace.contextName(span.waker)])")
+    shown = sorted((round(begin), name) for begin, name in shown)
+    same(shown, woken, f"{page.name}: wakers")
+    same(page.run("""page.timeline.arrows().filter(({span, from, to}) => to.row !== span.row ||
+        from.row.context !== span.waker).length"""), 0, f"{page.name}: arrows of other rows")
+    others = page.run("trace.waits.filter(span => span.waker && span.waker !== span.row.context).length")
+    if 0 < others <= 300:
+        check(page.run("page.timeline.arrows().length") > 0, f"{page.name}: no arrows")
+    if shown:
+        page.run("page.select({span: trace.waits.find(span => span.waker)})")
+        page.settle()
+        first = page.run("trace.contextName(trace.waits.find(span => span.waker).waker)")
+        same(page.text("is-woken-by"), first, f"{page.name}: the waker of the selected wait")
+
+
 def check_odd(page):
     """
     html-odd.txt, whose spans are known; ticks are microseconds.  The first thread, whose name is made to break a page,
@@ -428,6 +450,7 @@ def main(tool, scratch, *traces):
             check_clicks(page)
             check_statistics(page)
             check_runs(page)
+            check_wakers(page)
         by_name = {page.name: page for page in pages}
         for page in (by_name["threadx"], by_name["lossy"]):
             check_zoom(page)

@@ -6,9 +6,6 @@
 bad_files info
 fails 2 'takes one file' info
 fails 2 '--format takes' info --format csv "$scratch/empty"
-fails 2 'already contains the lists' info --format json --objects "$scratch/empty"
-
-fails 2 'already contains the lists' info --format json --wrappers "$scratch/empty"
 
 # Which calls of a preloaded program the wrappers saw, and how often.
 own_streams
@@ -32,7 +29,7 @@ lock = rows["pthread_mutex_lock"]
 assert lock["calls"] == 600 and lock["state"] == "installed" and lock["version"].startswith("GLIBC_"), lock
 measured = [row for row in rows.values() if row["samples"] > 0]
 assert measured and all(row["mean_ns"] >= 0 and row["samples"] <= row["calls"] for row in measured), measured
-assert info["calls of pthread locks"] == 1200 and len(rows) == len(info["wrappers"])
+assert info["calls_of_pthread_locks"] == 1200 and len(rows) == len(info["wrappers"])
 END
 	fi
 	# Without a recorded call, info does not know which calls were possible.
@@ -49,6 +46,7 @@ for sample in threadx filex netx_tcp netx_udp; do
 	golden "info-$sample" info --objects "$samples/$sample.trx"
 done
 golden info-json info --format json "$samples/filex.trx"
+golden info-json-lists info --format json --objects --types --modules "$samples/threadx.trx"
 golden info-types info --types "$samples/threadx.trx"
 if has_program python3 'info --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/info-json" >/dev/null || complain 'info --format json is no JSON'

@@ -31,7 +31,7 @@ def spans_of(page):
     begin = 0
     for block in re.findall(r'<script[^>]*class="?spans"?[^>]*>(.*?)</script>', page, re.S):
         values = list(_numbers(block))
-        for i in range(0, len(values), 7):
-            kind, context, _, step, length, name, _ = values[i:i + 7]
+        for i in range(0, len(values), 8):
+            kind, context, _, step, length, name, _, _ = values[i:i + 8]
             begin += _signed(step)
             yield kind, context, begin, begin + length, name

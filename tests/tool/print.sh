@@ -40,7 +40,7 @@ for filter in '*' 'event:*MUTEX*' 'event:nothing'; do
 		"$tool" print --format csv -f "$filter" --limit $number "$scratch/limits.trx" | sed 1d |
 			cmp -s - "$scratch/expected" || complain "--limit $number -f $filter prints other events"
 		tail -n $number "$scratch/rows" >"$scratch/expected"
-		"$tool" print --format csv -f "$filter" --tail $number "$scratch/limits.trx" | sed 1d |
+		"$tool" print --format csv -f "$filter" --tail $number "$scratch/limits.trx" 2>/dev/null | sed 1d |
 			cmp -s - "$scratch/expected" || complain "--tail $number -f $filter prints other events"
 		head -n 2 "$scratch/expected" >"$scratch/both"
 		"$tool" print --format csv -f "$filter" --tail $number --limit 2 "$scratch/limits.trx" | sed 1d |
@@ -308,4 +308,85 @@ own_streams
 "$tool" record --quiet -e nothing -o "$scratch/filtered.trx" -- "$subject" -n 2 2>"$scratch/err" || complain "record: $(cat "$scratch/err")"
 "$tool" print --columns event,data -f posix_trace_start "$scratch/filtered.trx" 2>/dev/null |
 	grep -q '^posix_trace_start  *filter=posix_trace_unnamed_userevent,tick,tock and [0-9]* without a name$' || complain 'a START does not say its filter'
+
+# Times as in RFC 3339, in UTC and with the local zone, and as seconds since 1970.  Each of them is taken as an argument.
+fails 2 '--time takes relative, utc, local or epoch' print --time=noon "$scratch/utf8.trx"
+clock()
+{
+	TZ=$zone "$tool" print --columns time --time="$1" "$scratch/utf8.trx" 2>/dev/null | sed -e 1d -e 's/ //g'
+}
+"$tool" print --format csv --columns ns "$scratch/utf8.trx" 2>/dev/null | tr -d '\r' | sed 1d >"$scratch/ns"
+for zone in UTC XYZ-5:30 XYZ+3; do
+	nr_checks=$((nr_checks + 3))
+	clock epoch | tr -d . | cmp -s - "$scratch/ns" || complain "--time=epoch in $zone: $(clock epoch | head -3)"
+	for style in utc local; do
+		clock $style | head -5 | while read -r time; do date -d "$time" +%s%N; done >"$scratch/found"
+		head -5 "$scratch/ns" | cmp -s - "$scratch/found" || complain "--time=$style in $zone: $(clock $style | head -3)"
+	done
+	number=1
+	for style in utc local epoch; do
+		nr_checks=$((nr_checks + 1))
+		time=$(clock $style | sed -n "$((number + 1))p")
+		[ "$("$tool" print --format csv --columns number --from "$time" --limit 1 "$scratch/utf8.trx" 2>/dev/null | tr -d '\r' |
+			tail -1)" = $number ] || complain "--from $time does not begin with event $number"
+	done
+done
+nr_checks=$((nr_checks + 4))
+clock utc | head -1 | grep -qE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9}Z$' || complain "not RFC 3339: $(clock utc | head -1)"
+zone=XYZ-5:30
+clock local | head -1 | grep -qE '\.[0-9]{9}\+05:30$' || complain "not RFC 3339: $(clock local | head -1)"
+"$tool" print --time=utc --format csv "$scratch/utf8.trx" 2>/dev/null >"$scratch/found"
+"$tool" print --format csv "$scratch/utf8.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain '--time changes CSV'
+"$tool" print --time=utc "$samples/threadx.trx" >"$scratch/found" 2>/dev/null
+"$tool" print "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain '--time gives a ThreadX buffer a date'
+for time in 2026-11-21T12:30:01Q 2026-11-21T12:30:01+5 2026-11-21T12:30:01+25:00 12345678 123456789x 1795595463.5.5; do
+	fails 2 'is not a time such as' print --from "$time" "$scratch/utf8.trx"
+done
+nr_checks=$((nr_checks + 1))
+"$tool" print --format csv --until 999999999999999999 "$samples/threadx.trx" 2>/dev/null >"$scratch/found"
+"$tool" print --format csv "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain 'a late time is not after all events'
+
+# The last event first.
+for format in text csv jsonl; do
+	nr_checks=$((nr_checks + 2))
+	head=$([ $format = jsonl ] && echo 0 || echo 1)
+	"$tool" print --format $format "$scratch/limits.trx" >"$scratch/rows"
+	{ head -n "$head" "$scratch/rows"; tail -n "+$((head + 1))" "$scratch/rows" | tac; } >"$scratch/expected"
+	"$tool" print --format $format --reverse "$scratch/limits.trx" | cmp -s "$scratch/expected" - || complain "--reverse as $format"
+	"$tool" print --format $format --columns number,event --reverse --limit 3 "$scratch/limits.trx" >"$scratch/found"
+	"$tool" print --format $format --columns number,event --reverse "$scratch/limits.trx" | head -n "$((head + 3))" | cmp -s - "$scratch/found" ||
+		complain "--reverse --limit as $format"
+done
+nr_checks=$((nr_checks + 2))
+"$tool" print --format json --reverse --columns number "$scratch/limits.trx" | sed -e '/^[][]$/d' -e 's/,$//' >"$scratch/found"
+"$tool" print --format jsonl --reverse --columns number "$scratch/limits.trx" | cmp -s - "$scratch/found" || complain '--reverse as json'
+[ "$("$tool" print --format csv --columns number --reverse --tail 5 --limit 2 "$scratch/limits.trx" | sed 1d)" = \
+	"$("$tool" print --format csv --columns number --reverse --limit 2 "$scratch/limits.trx" | sed 1d)" ] || complain '--reverse --tail --limit'
+
+# A filter that takes nothing names what the trace does not have.  A field that there is not is an error.
+says()
+{
+	expected=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$tool" print "$@" >"$scratch/out" 2>"$scratch/err" || complain "print $* fails"
+	grep -qF "$expected" "$scratch/err" || complain "print $* does not say '$expected': $(cat "$scratch/err")"
+}
+orders=$(dirname "$tool")/../tests/tool/orders
+"$orders" "$scratch/orders.trx" >/dev/null || complain 'orders fails'
+says 'no event matches the filter' -f ordr "$scratch/orders.trx"
+says 'the trace has no event type ordr; like it are order' -f ordr "$scratch/orders.trx"
+says 'the trace has no thread oders; like it are orders' -f 'thread:oders' "$scratch/orders.trx"
+says 'the trace has no object lock' -f 'object:lock' "$scratch/orders.trx"
+says 'no event is in this range of times; the last event is 0.' --from 1h "$scratch/orders.trx"
+says 'no event in this range of times matches the filter' --from 1h -f order "$scratch/orders.trx"
+nr_checks=$((nr_checks + 4))
+"$tool" print -f order "$scratch/orders.trx" 2>&1 | grep -q 'no event' && complain 'a filter that matches is reported'
+[ "$("$tool" print --format csv -f thread:orders "$scratch/orders.trx" 2>/dev/null | wc -l)" -gt 200 ] || complain 'a thread without its tid is not found'
+[ "$("$tool" print --format csv -f 'thread!=orders and event=order' "$scratch/orders.trx" 2>/dev/null | wc -l)" -eq 1 ] ||
+	complain 'a thread without its tid is not left out'
+"$tool" waits -f ordr "$scratch/orders.trx" 2>&1 | grep -q 'no event type ordr' || complain 'waits does not report a filter that takes nothing'
+for filter in 'f64[8]>2.0' 'Event=order' 'a.b=1' 'thraed:x'; do
+	fails 2 'there is no such field' print -f "$filter" "$scratch/orders.trx"
+done
 finish

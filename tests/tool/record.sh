@@ -83,7 +83,7 @@ fails 126 'Permission denied' record -o "$log" "$top/README"
 ends 0 "$tool" record -o "$log" "$subject" -n 1000
 has 1000 "$log"
 says ' events, none lost, '
-"$tool" info --format json "$log" | grep -q '"complete": "yes"' || complain 'the log is not complete'
+"$tool" info --format json "$log" | grep -q '"complete": true' || complain 'the log is not complete'
 "$tool" info "$log" | grep -q '^trace name *subject$' || complain 'the trace has not the name of the program'
 [ -z "$(find "$TXTRACE_DIR" -name 'stream.*')" ] || complain 'record leaves a stream'
 ends 125 "$tool" record -o "$log" "$subject"
@@ -349,7 +349,7 @@ if own_preload; then
 	ends 3 "$tool" record --preload --force -o "$log" -- "$plain" 20
 	has 20 "$log" pthread_mutex_lock
 	has 20 "$log" pthread_mutex_unlock
-	"$tool" info --format json "$log" | grep -q '"complete": "yes"' || complain 'a preloaded program leaves no whole log'
+	"$tool" info --format json "$log" | grep -q '"complete": true' || complain 'a preloaded program leaves no whole log'
 	# The log has the modules that the program had loaded, and not those of the recorder.
 	for pause in $pauses; do
 		open_gate_in "$pause"

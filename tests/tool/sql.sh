@@ -180,15 +180,56 @@ for where in 'time >= 0.001' 'time > 0.0005 AND time < 0.002' 'time = 0' "ns <= 
 	"ns > $((first + 1000000))" 'ns > 1e30' 'ns < -1e30' "ns BETWEEN $((first + 200000)) AND $((first + 900000))" \
 	"event = 'odd_step'" "thread = 'worker'" "thread = 'WORKER' COLLATE NOCASE" 'type = 20' 'type IN (1, 2, 4, 16, 17, 18)' \
 	"type = 'x'" 'context = 5' 'file = 1' 'file = 2' "time >= 'a'" 'time < NULL' \
+	'type IN (17, 18) AND type IN (18, 19)' "event IN ('odd_step', 'x', NULL)" "event IN (SELECT event FROM types WHERE type = 17)" \
+	"thread IN ('worker', 5)" 'type IN (17.0, 18.5)' "type IN (17, 'x', x'00')" 'type IN (NULL)' 'context NOT IN (5)' \
+	'time IN (0, 0.001)' "ns IN ($first, $((first + 500000)), 'x')" 'file IN (2, 1)' 'file IN (2, 3)' \
 	"event = 'even_step' AND time > 0.001 AND time < 0.003"; do
 	ask plain.trx "SELECT count(*), sum(number), max(ns) FROM events WHERE $where" >found
 	ask plain.trx "SELECT count(*), sum(number), max(ns) FROM events WHERE $(echo "$where" |
 		sed -E 's/\b(time|ns|event|thread|type|context|file) /+\1 /g')" >expected
 	same "events with $where"
 done
+nr_checks=$((nr_checks + 1))
+ask plain.trx "EXPLAIN QUERY PLAN SELECT * FROM events WHERE type IN (1, 2) AND thread IN ('a', 'b')" | grep -q 'INDEX [0-9]*:FIII' ||
+	complain "a list of values is not passed on: $(ask plain.trx 'EXPLAIN QUERY PLAN SELECT * FROM events WHERE type IN (1, 2)')"
 ask plain.trx 'SELECT number, ns, time, event FROM events' | cut -d , -f 1,2,4 >found
 cut -d , -f 1,2,4 events >expected
 same 'all events'
+
+# Described types: the columns of their tables are the fields, as the program has recorded them.
+"$(dirname "$tool")/../tests/tool/orders" orders.trx >account || complain 'orders fails'
+sed -n '/"load"/p' account | sed -E 's/"at": \[\{"x": ([^,]*), "y": ([^}]*)\}, \{"x": ([^,]*), "y": ([^}]*)\}\]/"at0x": \1, "at0y": \2, "at1x": \3, "at1y": \4/' |
+	sed -E 's/.*"id": ([^,]*), .*"state": "?([^,"]*)"?, "at0x": [^,]*, "at0y": [^,]*, "at1x": [^,]*, "at1y": ([^,]*), .*"urgent": ([^,]*), "kind": "([^"]*)", "name": "(.*)", "key".*/\1|\2|\3|\4|\5|\6/' |
+	sed -e 's/|true|/|1|/' -e 's/|false|/|0|/' -e 's/\\"/"/g' >expected
+"$tool" sql orders.trx "SELECT id || '|' || state || '|' || \"at[1].y\" || '|' || urgent || '|' || kind || '|' || name FROM type_order" 2>err |
+	sed -e 1d -e 's/ *$//' >found
+same 'the fields of orders'
+"$tool" print -f 'event=order and data.load > 60' --format csv --columns number,data.id orders.trx | tr -d '\r' | sed 1d >expected
+ask orders.trx 'SELECT number, id FROM type_order WHERE load > 60' >found
+same 'orders with a large load'
+echo '7,513,"hello"
+7,,' >expected
+ask orders.trx 'SELECT level, code, text FROM type_note' | sed 's/,hello$/,"hello"/' >found
+same 'an open text, and data that are too short'
+# Columns that the table has already, other descriptions in another file, and names that are no identifiers.
+mkdir -p one
+cp orders.trx one/orders.trx
+echo 'plain=u8 a; u8 number; u8 A; char rest[]' >.txtrace-types
+echo 'plain=u8 a; u16 b' >one/.txtrace-types
+ask orders.trx one/orders.trx 'SELECT file, a, "data.number", "data.A", b FROM type_plain' >found
+printf '1,1,2,3,\n2,1,,,770\n' >expected
+same 'two descriptions of one type'
+rm -r one .txtrace-types
+"$tool" sql --type 'even_step=u32 n' --type 'odd_step=u32 n' plain.trx "SELECT count(*), sum(n) FROM type_even_step" >found 2>err
+"$tool" sql plain.trx "SELECT count(*), sum(u32(bytes)) FROM events WHERE event = 'even_step'" | sed 's/sum(u32(bytes))/sum(n)/' >expected
+sed -i 's/  */ /g' expected found
+same 'the fields of --type'
+nr_checks=$((nr_checks + 1))
+"$tool" sql --type 'nothing=u32 n' plain.trx 'SELECT 1' 2>&1 | grep -q 'the trace has no user event type "nothing"' ||
+	complain 'a type that the trace does not have is not reported'
+# A statement that is one word is a query.
+fails 2 'the tables can only be read; use SELECT' sql plain.trx begin
+fails 2 'is no file, and it does not begin as a query' sql plain.trx nowhere
 
 # Objects, types and modules are those of txtrace info.
 "$tool" info --types plain.trx | awk '/^ *type  name/ { is_list = 1; next } is_list { print $1 "," $2 }' >expected
@@ -235,7 +276,7 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 	for file in plain.trx core convoy "$samples/threadx.trx"; do
 		rm -f copy.db
 		"$tool" export --to sqlite -o copy.db "$file" >out 2>err || complain "export fails: $(cat err)"
-		for table in threads objects types waits holds states modules; do
+		for table in threads objects types waits holds states spans modules; do
 			ask "$file" "SELECT * FROM $table" | tr -d '"' | sort >expected
 			sqlite3 -csv copy.db "SELECT * FROM $table" | tr -d '\r"' | sort >found
 			[ ! -s expected ] || same "$table of $file"
@@ -243,6 +284,12 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 		ask "$file" 'SELECT number, ns, thread, event, data FROM events' | tr -d '"' >expected
 		sqlite3 -csv copy.db 'SELECT number, ns, thread, event, data FROM events' | tr -d '\r"' >found
 		same "the events of $file"
+	done
+	"$tool" export --to sqlite --force -o orders.db orders.trx >out 2>err || complain "export fails: $(cat err)"
+	for table in type_order type_note; do
+		ask orders.trx "SELECT * FROM $table" | tr -d '"' >expected
+		sqlite3 -csv orders.db "SELECT * FROM $table" | tr -d '\r"' >found
+		same "the table $table"
 	done
 	sqlite3 copy.db 'SELECT DISTINCT typeof(ns), typeof(time), typeof(event), typeof(bytes) FROM events' >found
 	echo 'integer|real|text|blob' >expected

@@ -103,7 +103,7 @@ class Log:
         return os.path.join(self.scratch, f"{self.name}.{suffix}")
 
     def lost(self):
-        return sum(self.info.get(f"lost: {kind}", 0) for kind in ("overwritten", "dropped", "abandoned"))
+        return sum(self.info.get(f"lost_{kind}", 0) for kind in ("overwritten", "dropped", "abandoned"))
 
     # Agreement.
 
@@ -115,7 +115,7 @@ class Log:
         self.same("events of print and info", len(self.events), self.info["events"])
         # A ThreadX buffer has whole ticks, which report counts.
         self.same("duration of print and report", max(times) - min(times), ns(trace["time_s"]))
-        self.same("duration of print and info", max(times) - min(times), ns(self.info["duration"].split()[0]))
+        self.same("duration of print and info", max(times) - min(times), ns(str(self.info["duration_s"])))
         self.same("losses of info and report", self.lost(),
                   sum(losses[kind] for kind in ("overwritten", "dropped", "abandoned")) if not self.is_foreign else 0)
         if self.is_foreign:
@@ -480,7 +480,7 @@ class Log:
 
 
 def tick_of(path):
-    return float(object_of("info", "--format", "json", path)["tick"].split()[0])
+    return float(object_of("info", "--format", "json", path)["tick_ns"])
 
 
 def printed_csv(path):

@@ -139,7 +139,7 @@ class Mouse {
 	}
 	/* If spans overlap, prefer an interrupt to the span that it interrupts.  In the strip of states, prefer a state. */
 	innermost(row, time, isStrip) {
-		const states = [KIND.RUN, KIND.READY, KIND.BLOCKED], others = [KIND.ISR, KIND.WAIT, KIND.LOCK];
+		const states = [KIND.RUN, KIND.READY, KIND.BLOCKED], others = [KIND.ISR, KIND.WAIT, KIND.LOCK, KIND.SPAN];
 
 		for (const kind of isStrip ? [...states, ...others] : [...others, ...states]) {
 			const span = this.findSpan(row.spans[kind] ?? [], time, 1.5);
@@ -183,7 +183,8 @@ class Mouse {
 		const text = spanTitle(span);
 
 		return [make('b', '', text), make('span', '', `${brief(span.end - span.begin)}${
-			span.holder ? ` · held by ${span.holder}` : ''}`),
+			span.holder ? ` · held by ${span.holder}` : ''}${
+			span.waker ? ` · woken by ${this.timeline.trace.contextName(span.waker)}` : ''}`),
 		make('span', '', `from ${grouped(seconds(span.begin))} s`)];
 	}
 }

@@ -446,14 +446,24 @@ class Details {
 		const parts = [make('h2', '', spanTitle(span)), this.list([
 			['length', `${asTime(span.end - span.begin)} s`, 'length'],
 			['from', `${asTime(span.begin)} s`], ['until', `${asTime(span.end)} s`],
-			span.row ? [span.kind === KIND.LOCK ? 'lock' : 'thread', span.row.name] : null,
+			span.row ? [span.row.kind, span.row.name] : null,
 			span.holder ? ['held by', span.holder] : null,
+			span.waker ? ['woken by', trace.contextName(span.waker), 'woken-by'] : null,
 		]), show];
+
+		const waker = span.waker ? trace.rowOf.get(`thread:${span.waker}`) : undefined;
+		const woke = waker ? trace.lastUntil(waker.events, span.end) : undefined;
 
 		if (first !== undefined) {
 			const event = make('button', 'wide', 'Select its first event');
 
 			event.onclick = () => this.callbacks.select({event: first});
+			parts.push(event);
+		}
+		if (woke !== undefined) {
+			const event = make('button', 'wide', 'Select the last event of its waker');
+
+			event.onclick = () => this.callbacks.select({event: woke});
 			parts.push(event);
 		}
 		return parts;

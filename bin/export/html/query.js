@@ -17,7 +17,7 @@ const UNITS = {ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9};
 const TEXT_FIELDS = ['event', 'thread', 'object', 'data'];
 const NUMBER_FIELDS = ['type', 'context', 'pid', 'cpu', 'priority', 'size', 'address', 'number'];
 const TEST = new RegExp(`^(${[...TEXT_FIELDS, 'time', ...NUMBER_FIELDS].join('|')}|[ui](?:8|16|32|64)(?:\\[\\d+\\])?)` +
-	'\\s*(!=|<=|>=|==|<|>|=|:)\\s*');
+	'\\s*(!=|<=|>=|==|<|>|=|:|~)\\s*');
 const CALL_TEST = /^data\.([A-Za-z0-9_.[\]]+)\s*(!=|<=|>=|==|<|>|=|:|~)\s*/;
 
 function globToRegExp(glob, flags = 's') {
@@ -115,7 +115,7 @@ class Query {
 			return this.wordTest(this.takeValue());
 		this.skip(found[0].length);
 		const [, field] = found;
-		const operator = found[2] === ':' || found[2] === '==' ? '=' : found[2];
+		const operator = [':', '==', '~'].includes(found[2]) ? '=' : found[2];
 		const value = this.takeValue();
 
 		if (TEXT_FIELDS.includes(field))
@@ -130,9 +130,15 @@ class Query {
 		return i => table[this.trace.site[i]];
 	}
 	ofThreads(matches) {
-		const table = this.trace.facts.origins.map(origin => matches(origin[3]));
+		const table = this.trace.facts.origins.map(([context,,, name]) => matches(name, this.shortName(context, name)));
 
 		return i => table[this.trace.origin[i]];
+	}
+	/* In a log, the name of a thread ends with its tid.  Return the name without it. */
+	shortName(context, name) {
+		const tid = this.trace.objects.get(context)?.tid;
+
+		return tid && name.endsWith(` ${tid}`) ? name.slice(0, -` ${tid}`.length) : name;
 	}
 	wordTest(word) {
 		const isGlob = /[*?]/.test(word);
@@ -149,7 +155,7 @@ class Query {
 		const pattern = field === 'data' ? null : globToRegExp(value);
 		const test = {
 			event: () => this.ofTypes(name => pattern.test(name)),
-			thread: () => this.ofThreads(name => pattern.test(name)),
+			thread: () => this.ofThreads((name, short) => pattern.test(name) || pattern.test(short)),
 			object: () => i => trace.objectsOf(i).some(object => pattern.test(object.name)),
 			data: () => i => String.fromCharCode(...trace.data(i)).includes(value),
 		}[field]();

@@ -7,6 +7,7 @@
  * events in a pixel is exact at any zoom.  Theme.countHues() finds the colours from sums that are computed once.
  */
 
+const ARROWS = 300, LOOKED = 5000; // arrows, and waits to look at, in a view
 const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, STATES_LANE = 28, PADDING = 4;
 const SPAN_LEAST_NS = 20; // the view shows at least this much time
 const STRETCH = 1.7; // largest factor for the row height, if there is room
@@ -48,7 +49,7 @@ class Timeline {
 
 	/* Rows. */
 
-	/* Make a group of rows for the threads of each process, and a group for its locks. */
+	/* Make a group of rows for the threads of each process, one for its locks, and one for its spans. */
 	makeGroups() {
 		const groups = new Map();
 
@@ -59,15 +60,19 @@ class Timeline {
 				groups.set(key, {key, kind: row.kind, pid: row.pid, rows: []});
 			groups.get(key).rows.push(row);
 		}
-		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || (a.kind === 'lock') - (b.kind === 'lock'));
+		const kinds = ['thread', 'lock', 'span'];
+
+		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
 		this.groups.forEach(group => {
 			if (group.kind === 'lock' && group.rows.length > 16)
 				this.closed.add(group.key);
 		});
 	}
 	groupTitle(group) {
-		if (group.kind === 'lock')
-			return this.trace.facts.foreign || group.pid === 0 ? 'Locks' : `Locks · pid ${group.pid}`;
+		const title = {lock: 'Locks', span: 'Spans'}[group.kind];
+
+		if (title)
+			return this.trace.facts.foreign || group.pid === 0 ? title : `${title} · pid ${group.pid}`;
 		const main = group.rows.find(row => row.tid === row.pid && row.tid !== 0);
 
 		return this.trace.facts.foreign || group.pid === 0 ? 'Threads' :
@@ -121,7 +126,7 @@ class Timeline {
 		label.style.height = `${row.height}px`;
 		label.title = row.tid ? `${row.name}, thread ${row.tid} of process ${row.pid}` : row.name;
 		label.append(name);
-		label.append(make('span', 'meta', row.kind === 'lock' ? '' : grouped(row.events.length)));
+		label.append(make('span', 'meta', row.kind === 'thread' ? grouped(row.events.length) : ''));
 		row.label = label;
 		return label;
 	}
@@ -261,6 +266,7 @@ class Timeline {
 			if (line.row && y + line.height >= AXIS_HEIGHT && y <= this.height)
 				this.drawRow(line.row, y);
 		}
+		this.drawArrows(top);
 		this.drawGaps();
 		this.drawSelection(top);
 		this.drawAxis(marks);
@@ -300,6 +306,9 @@ class Timeline {
 		if (row.spans[KIND.LOCK])
 			this.drawSpans(row.spans[KIND.LOCK], stateY, row.state - 2, this.theme.lock, this.theme.lockText,
 				span => span.name);
+		if (row.spans[KIND.SPAN])
+			this.drawSpans(row.spans[KIND.SPAN], stateY, row.state - 2, this.theme.run, this.theme.runText,
+				span => brief(span.end - span.begin));
 		if (row.spans[KIND.ISR])
 			this.drawSpans(row.spans[KIND.ISR], stateY, row.state - 2, this.theme.isr, this.theme.runText,
 				span => span.name);
@@ -476,6 +485,64 @@ class Timeline {
 		if (this.mark !== null)
 			this.fill(this.theme.hit, Math.round(this.x(trace.time[this.mark])), AXIS_HEIGHT, 1, this.height);
 	}
+	/*
+	 * Return the arrows to draw: from the row of the thread that ended a wait to the row of the thread that waited, at
+	 * the end of the wait.  If there are too many, only those of the selected row, and none if these are too many, too.
+	 */
+	arrows() {
+		const lineOf = new Map(this.lines.filter(line => line.row).map(line => [line.row, line]));
+		const chosen = this.selectedRow();
+
+		return this.arrowsOf(lineOf, () => true) ??
+			this.arrowsOf(lineOf, (from, to) => from.row === chosen || to.row === chosen) ?? [];
+	}
+	/* Return null if there are too many arrows, or too many waits to look at in a frame. */
+	arrowsOf(lineOf, takes) {
+		const {begin, end} = this.view;
+		const found = [];
+		let looked = 0;
+
+		for (const to of lineOf.values()) {
+			const list = to.row.spans[KIND.WAIT] ?? [];
+
+			/* The waits of a thread do not overlap. */
+			for (let k = lowerBound(at => list[at].end, begin, 0, list.length); k < list.length && list[k].end < end; k++) {
+				const span = list[k];
+				const from = span.waker ? lineOf.get(this.trace.rowOf.get(`thread:${span.waker}`)) : undefined;
+
+				if (++looked > LOOKED || found.length > ARROWS)
+					return null;
+				if (from && from !== to && takes(from, to))
+					found.push({span, from, to});
+			}
+		}
+		return found;
+	}
+	drawArrows(top) {
+		const {paint} = this;
+
+		paint.strokeStyle = paint.fillStyle = this.theme.dim;
+		paint.lineWidth = 1;
+		for (const {span, from, to} of this.arrows()) {
+			const x = Math.round(this.x(span.end)) + 0.5;
+			const middle = ({row, y}) => y - top + PADDING + row.lane + row.state / 2;
+			const y = [middle(from), middle(to)], way = Math.sign(y[1] - y[0]);
+
+			if (Math.max(...y) < AXIS_HEIGHT || Math.min(...y) > this.height)
+				continue;
+			paint.beginPath();
+			paint.moveTo(x, Math.max(y[0], AXIS_HEIGHT));
+			paint.lineTo(x, Math.max(y[1] - way * 5, AXIS_HEIGHT));
+			paint.stroke();
+			if (y[1] < AXIS_HEIGHT)
+				continue;
+			paint.beginPath();
+			paint.moveTo(x, y[1]);
+			paint.lineTo(x - 3, y[1] - way * 6);
+			paint.lineTo(x + 3, y[1] - way * 6);
+			paint.fill();
+		}
+	}
 	ring(x, y, type) {
 		if (y < AXIS_HEIGHT)
 			return;
@@ -573,6 +640,8 @@ function spanTitle(span) {
 		return `${span.name} holds ${span.row.name}`;
 	case KIND.RUN:
 		return span.name ? `${span.row.name} runs on ${span.name}` : `${span.row.name} runs`;
+	case KIND.SPAN:
+		return span.name;
 	case KIND.READY:
 	case KIND.BLOCKED:
 		return `${span.row.name} is ${span.name}`;

@@ -36,16 +36,17 @@
  * The record of a span holds
  *
  *	kind		see KIND
- *	context		context of the thread, or handle of the lock
+ *	context		context of the thread, handle of the lock, or index of the span that the program describes
  *	pid		signed
  *	begin		ns after the start of the previous span, signed
  *	length		length in ns
  *	name, holder	indexes in facts.names
+ *	waker		of a wait, the context of the thread that ended it; 0: none, or not known
  *
  * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
  */
 
-const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4, READY: 5, BLOCKED: 6};
+const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4, READY: 5, BLOCKED: 6, SPAN: 7};
 const KEPT_BYTES = 64, KEPT_DESCRIBED_BYTES = 256;
 const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 /* Phases of a call, the sizes of the words of a layout, and those of kinds of fields: see lib/event/calls.h. */
@@ -290,7 +291,7 @@ class Trace {
 
 		if (row)
 			return row;
-		const object = this.objects.get(context);
+		const object = kind === 'span' ? undefined : this.objects.get(context);
 
 		row = {key, kind, context, pid: object && object.pid ? object.pid : pid, tid: object ? object.tid : 0,
 			name: this.rowName(context, object), events: [], spans: [], waitTime: 0, runTime: 0, readyTime: 0, blockedTime: 0, nrWaits: 0};
@@ -299,6 +300,9 @@ class Trace {
 		return row;
 	}
 
+	contextName(context) {
+		return this.rowName(context, this.objects.get(context));
+	}
 	rowName(context, object) {
 		if (context === INTERRUPT)
 			return 'interrupt';
@@ -357,13 +361,15 @@ class Trace {
 			const begin = state.begin += reader.signed();
 			const end = begin + reader.number();
 			const span = {kind, begin, end, name: this.facts.names[reader.number()],
-				holder: this.facts.names[reader.number()]};
+				holder: this.facts.names[reader.number()], waker: reader.number()};
 
 			if (kind === KIND.LOSS) {
 				this.gaps.push(span);
 				continue;
 			}
-			span.row = this.row(kind === KIND.LOCK ? 'lock' : 'thread', context, pid);
+			span.row = this.row(kind === KIND.LOCK ? 'lock' : kind === KIND.SPAN ? 'span' : 'thread', context, pid);
+			if (kind === KIND.SPAN)
+				span.row.name = span.name;
 			(span.row.spans[kind] ??= []).push(span);
 			if (kind === KIND.WAIT) {
 				span.row.waitTime += end - begin;
@@ -380,13 +386,17 @@ class Trace {
 		}
 	}
 
-	/* A lock that several threads hold at a time has a row for each of them, so that no span covers another. */
+	/*
+	 * A lock that several threads hold at a time has a row for each of them, so that no span covers another.  So it is
+	 * for spans of the program.
+	 */
 	splitLocks() {
-		for (const row of this.rows.filter(row => row.kind === 'lock' && row.spans[KIND.LOCK])) {
-			const spans = row.spans[KIND.LOCK].sort((a, b) => a.begin - b.begin);
+		for (const row of this.rows.filter(row => row.spans[KIND.LOCK] || row.spans[KIND.SPAN])) {
+			const kind = row.kind === 'lock' ? KIND.LOCK : KIND.SPAN;
+			const spans = row.spans[kind].sort((a, b) => a.begin - b.begin);
 			const lanes = [{row, end: -Infinity}];
 
-			row.spans[KIND.LOCK] = [];
+			row.spans[kind] = [];
 			for (const span of spans) {
 				let lane = lanes.find(lane => lane.end <= span.begin);
 
@@ -394,20 +404,20 @@ class Trace {
 					const nr = lanes.length + 1;
 
 					lane = {row: {...row, key: `${row.key}:${nr}`, name: `${row.name} (${nr})`, spans: []}};
-					lane.row.spans[KIND.LOCK] = [];
+					lane.row.spans[kind] = [];
 					lanes.push(lane);
 					this.rows.push(lane.row);
 				}
 				lane.end = span.end;
-				lane.row.spans[KIND.LOCK].push(span);
+				lane.row.spans[kind].push(span);
 				span.row = lane.row;
 			}
 		}
 	}
 
-	/* Sort by process.  In a process: interrupts and initialization, threads, "no thread", locks. */
+	/* Sort by process.  In a process: interrupts and initialization, threads, "no thread", locks, spans. */
 	sortRows() {
-		const rank = row => row.kind === 'lock' ? 3 : row.context === INTERRUPT || row.context === INITIALIZE ? 0 :
+		const rank = row => row.kind === 'span' ? 4 : row.kind === 'lock' ? 3 : row.context === INTERRUPT || row.context === INITIALIZE ? 0 :
 			row.context === 0 ? 2 : 1;
 		const isMain = row => row.tid !== 0 && row.tid === row.pid;
 		const old = this.rows.slice();
@@ -614,6 +624,10 @@ class Trace {
 		if (before === undefined || after === undefined)
 			return before ?? after;
 		return time - this.seek[before] <= this.seek[after] - time ? before : after;
+	}
+	/* Return the last event of the list at this time or before it, or undefined. */
+	lastUntil(list, time) {
+		return list[lowerBound(at => this.seek[list[at]], time + 0.5, 0, list.length) - 1];
 	}
 	/* Return the first of all events at this time or later, or the last event if there is none. */
 	firstAt(time) {

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+#include "sql/typed.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "sql/reading.h"
+#include "trace/payload.h"
+
+#define NAME_BYTES 80
+
+enum { FILE_NUMBER, NUMBER, NS, TIME, CPU, THREAD, CONTEXT, NR_FIXED };
+
+static const struct sql_column fixed[NR_FIXED] = {
+	[FILE_NUMBER] = {"file", "INTEGER", ROLE_FILE, NULL},
+	[NUMBER] = {"number", "INTEGER", ROLE_NUMBER, NULL},
+	[NS] = {"ns", "INTEGER", ROLE_NS, "ns"},
+	[TIME] = {"time", "REAL", ROLE_TIME, NULL},
+	[CPU] = {"cpu", "INTEGER", ROLE_NONE, NULL},
+	[THREAD] = {"thread", "TEXT", ROLE_THREAD, NULL},
+	[CONTEXT] = {"context", "INTEGER", ROLE_CONTEXT, NULL},
+};
+
+/* The type in one file.  The member `fields` is NULL if the file does not have it. */
+struct typed_file {
+	trace_event_id_t id;
+	const struct px_fields *fields;
+	struct px_field_place *place; /* index: column - NR_FIXED; a place without a field is not in this file */
+};
+
+struct sql_typed {
+	struct sql_table table; /* must be the first member */
+	char *event;
+	struct sql_column *columns; /* with NR_FIXED columns at the beginning */
+	char **path;		    /* of the other columns */
+	size_t nr_paths;
+	struct map by_path; /* key: hash of the path; value: 1 + index */
+	struct typed_file *file; /* for each file of the database */
+};
+
+const struct sql_table *sql_typed_table(const struct sql_typed *typed)
+{
+	return &typed->table;
+}
+
+/* Names. */
+
+struct making {
+	struct sql_database *database;
+	struct sql_file *file;
+	struct map by_event; /* key: hash of the event's name; value: 1 + index in database->typed */
+	struct map names;    /* key: hash of a name of a table in lower case; value: 1 */
+};
+
+static uint64_t hash_lower(const char *name)
+{
+	char lower[NAME_BYTES + 16];
+	size_t i = 0;
+
+	for (; name[i] && i < sizeof(lower) - 1; i++)
+		lower[i] = (char)tolower((unsigned char)name[i]);
+	lower[i] = '\0';
+	return map_hash(lower);
+}
+
+static char *table_name(struct making *making, const char *event)
+{
+	char name[NAME_BYTES], unique[NAME_BYTES + 16];
+	size_t length = (size_t)snprintf(name, sizeof(name), "type_%s", event);
+
+	for (size_t i = 0; i < length && i < sizeof(name) - 1; i++)
+		if (!isalnum((unsigned char)name[i]))
+			name[i] = '_';
+	snprintf(unique, sizeof(unique), "%s", name);
+	for (unsigned int i = 2; map_find(&making->names, hash_lower(unique)); i++)
+		snprintf(unique, sizeof(unique), "%s_%u", name, i);
+	*map_get(&making->names, hash_lower(unique)) = 1;
+	return must(strdup(unique));
+}
+
+/* SQLite does not tell apart names that differ only in their case. */
+static bool has_column(const struct sql_typed *typed, const char *name)
+{
+	for (size_t i = 0; i < NR_FIXED + typed->nr_paths; i++)
+		if (strcasecmp(typed->columns[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static char *column_name(const struct sql_typed *typed, const char *path)
+{
+	char *name = must(strdup(path));
+
+	for (unsigned int i = 1; has_column(typed, name); i++) {
+		free(name);
+		if ((i == 1 ? asprintf(&name, "data.%s", path) : asprintf(&name, "data.%s_%u", path, i)) < 0)
+			name = must(NULL);
+	}
+	return name;
+}
+
+/* Making. */
+
+static const char *type_of(const struct px_field_place *place)
+{
+	switch (place->field->kind) {
+	case PX_FIELD_FLOAT:
+		return "REAL";
+	case PX_FIELD_CHAR:
+	case PX_FIELD_ENUM:
+		return "TEXT";
+	default:
+		return "INTEGER";
+	}
+}
+
+static size_t add_path(struct sql_typed *typed, const char *path, const struct px_field_place *place)
+{
+	uint64_t *known = map_get(&typed->by_path, map_hash(path));
+	size_t room = NR_FIXED + typed->nr_paths + 2;
+
+	if (*known)
+		return (size_t)*known - 1;
+	typed->columns = must(reallocarray(typed->columns, room, sizeof(*typed->columns)));
+	typed->path = must(reallocarray(typed->path, room, sizeof(*typed->path)));
+	typed->columns[NR_FIXED + typed->nr_paths] =
+		(struct sql_column){.name = column_name(typed, path), .type = type_of(place)};
+	typed->path[typed->nr_paths] = must(strdup(path));
+	typed->nr_paths++;
+	typed->columns[NR_FIXED + typed->nr_paths] = (struct sql_column){0};
+	*known = typed->nr_paths;
+	return typed->nr_paths - 1;
+}
+
+static int begin(struct sql_cursor *cursor);
+static bool next(struct sql_cursor *cursor);
+static void value(struct sql_cursor *cursor, sqlite3_context *result, int column);
+
+static struct sql_typed *make_table(struct making *making, const char *event)
+{
+	struct sql_database *database = making->database;
+	struct sql_typed *typed = must(calloc(1, sizeof(*typed)));
+	char *summary;
+
+	if (asprintf(&summary, "the events %s", event) < 0)
+		summary = must(NULL);
+	typed->event = must(strdup(event));
+	typed->columns = must(calloc(NR_FIXED + 1, sizeof(*typed->columns)));
+	memcpy(typed->columns, fixed, sizeof(fixed));
+	typed->file = must(calloc(database->nr_files, sizeof(*typed->file)));
+	typed->table = (struct sql_table){.name = table_name(making, event),
+					  .summary = summary,
+					  .is_long = true,
+					  .begin = begin,
+					  .next = next,
+					  .value = value,
+					  .close = sql_reading_close};
+	if ((database->nr_typed & (database->nr_typed - 1)) == 0)
+		database->typed = must(reallocarray(database->typed, database->nr_typed ? 2 * database->nr_typed : 1,
+						    sizeof(struct sql_typed *)));
+	database->typed[database->nr_typed++] = typed;
+	return typed;
+}
+
+/* Only user events have tables of their own. */
+static void take_type(void *argument, trace_event_id_t type, const struct px_fields *fields)
+{
+	struct making *making = argument;
+	struct sql_file *file = making->file;
+	const struct payload_field *list;
+	struct typed_file *in_file;
+	struct sql_typed *typed;
+	uint64_t *known;
+	size_t nr;
+
+	if (type <= POSIX_TRACE_UNNAMED_USEREVENT)
+		return;
+	list = payload_list(file->source, type, &nr);
+	known = map_get(&making->by_event, map_hash(source_type_name(file->source, type)));
+	if (*known == 0) {
+		make_table(making, source_type_name(file->source, type));
+		*known = making->database->nr_typed;
+	}
+	typed = making->database->typed[*known - 1];
+	in_file = &typed->file[file->number - 1];
+	in_file->id = type;
+	in_file->fields = fields;
+	for (size_t i = 0; i < nr; i++)
+		add_path(typed, list[i].path, &list[i].place);
+}
+
+/* Call this when the table has all columns. */
+static void find_places(struct sql_database *database, struct sql_typed *typed)
+{
+	for (unsigned int i = 0; i < database->nr_files; i++) {
+		struct px_field_place *place = must(calloc(typed->nr_paths + 1, sizeof(*place)));
+		struct typed_file *file = &typed->file[i];
+		const struct payload_field *list;
+		size_t nr = 0;
+
+		list = file->fields ? payload_list(database->file[i].source, file->id, &nr) : NULL;
+		for (size_t k = 0; k < nr; k++)
+			place[add_path(typed, list[k].path, &list[k].place)] = list[k].place;
+		file->place = place;
+	}
+}
+
+void sql_typed_make(struct sql_database *database)
+{
+	struct making making = {.database = database};
+
+	for (unsigned int i = 0; i < database->nr_files; i++) {
+		making.file = &database->file[i];
+		payload_each_type(making.file->source, take_type, &making);
+	}
+	for (size_t i = 0; i < database->nr_typed; i++) {
+		find_places(database, database->typed[i]);
+		database->typed[i]->table.columns = database->typed[i]->columns;
+	}
+	map_free(&making.by_event);
+	map_free(&making.names);
+}
+
+void sql_typed_free(struct sql_database *database)
+{
+	for (size_t i = 0; i < database->nr_typed; i++) {
+		struct sql_typed *typed = database->typed[i];
+
+		for (size_t k = 0; k < typed->nr_paths; k++) {
+			free((char *)(uintptr_t)typed->columns[NR_FIXED + k].name);
+			free(typed->path[k]);
+		}
+		for (unsigned int k = 0; k < database->nr_files; k++)
+			free(typed->file[k].place);
+		free((char *)(uintptr_t)typed->table.name);
+		free((char *)(uintptr_t)typed->table.summary);
+		free(typed->event);
+		free(typed->columns);
+		free(typed->path);
+		free(typed->file);
+		map_free(&typed->by_path);
+		free(typed);
+	}
+	free(database->typed);
+}
+
+/* Values. */
+
+struct cell {
+	int type; /* of SQLite */
+	int64_t integer;
+	double real;
+	const char *text;
+	size_t length;
+	char character;
+};
+
+static void set_text(struct cell *cell, const char *text, size_t length)
+{
+	cell->type = SQLITE_TEXT;
+	cell->text = text;
+	cell->length = length;
+}
+
+/* SQLite has no unsigned integers of 64 bits: those above INT64_MAX become floating-point numbers. */
+static void set_number(struct cell *cell, const struct px_field_value *value)
+{
+	bool is_large = !value->is_signed && value->number > INT64_MAX;
+
+	cell->type = is_large ? SQLITE_FLOAT : SQLITE_INTEGER;
+	cell->integer = (int64_t)value->number;
+	cell->real = (double)value->number;
+}
+
+static void set_field(struct cell *cell, const struct px_field_value *value)
+{
+	if (value->is_text) {
+		set_text(cell, value->text, value->length);
+	} else if (value->kind == PX_FIELD_CHAR) {
+		cell->character = (char)value->number;
+		set_text(cell, &cell->character, 1);
+	} else if (value->name) {
+		set_text(cell, value->name, strlen(value->name));
+	} else if (value->kind == PX_FIELD_FLOAT) {
+		cell->type = SQLITE_FLOAT;
+		cell->real = value->real;
+	} else {
+		set_number(cell, value);
+	}
+}
+
+static void get_cell(const struct sql_typed *typed, const struct sql_file *file,
+		     const struct reading *reading, int column, struct cell *cell)
+{
+	const struct typed_file *in_file = &typed->file[file->number - 1];
+	const struct event *event = &reading->event;
+	struct px_field_value field;
+
+	*cell = (struct cell){.type = SQLITE_INTEGER};
+	switch (column) {
+	case FILE_NUMBER:
+		cell->integer = file->number;
+		return;
+	case NUMBER:
+		cell->integer = (int64_t)event->number;
+		return;
+	case NS:
+		cell->integer = event->time_ns;
+		return;
+	case TIME:
+		cell->type = SQLITE_FLOAT;
+		cell->real = (double)(event->time_ns - file->first_ns) / NS_PER_S;
+		return;
+	case CPU:
+		cell->integer = event->cpu;
+		return;
+	case THREAD:
+		set_text(cell, event->thread, strlen(event->thread));
+		return;
+	case CONTEXT:
+		cell->integer = event->context;
+		return;
+	default:
+		cell->type = SQLITE_NULL;
+		if (in_file->place[column - NR_FIXED].field &&
+		    px_fields_get(in_file->fields, &in_file->place[column - NR_FIXED],
+				  payload_bytes(reading->source, event), event->size, &field))
+			set_field(cell, &field);
+		return;
+	}
+}
+
+static int begin(struct sql_cursor *cursor)
+{
+	const struct sql_typed *typed = (const struct sql_typed *)cursor->table;
+	const struct typed_file *in_file = &typed->file[cursor->file->number - 1];
+	struct reading *reading;
+	int code = sql_reading_begin(cursor, false);
+
+	if (code != SQLITE_OK)
+		return code;
+	reading = cursor->state;
+	reading->has_only = true;
+	reading->only = in_file->id;
+	return SQLITE_OK;
+}
+
+static bool next(struct sql_cursor *cursor)
+{
+	const struct sql_typed *typed = (const struct sql_typed *)cursor->table;
+
+	return typed->file[cursor->file->number - 1].fields && sql_reading_next(cursor);
+}
+
+static void value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+{
+	struct cell cell;
+
+	get_cell((const struct sql_typed *)cursor->table, cursor->file, cursor->state, column, &cell);
+	if (cell.type == SQLITE_TEXT)
+		sqlite3_result_text64(result, cell.text, cell.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+	else if (cell.type == SQLITE_INTEGER)
+		sqlite3_result_int64(result, cell.integer);
+	else if (cell.type == SQLITE_FLOAT)
+		sqlite3_result_double(result, cell.real);
+}
+
+/* Copying.  One pass over a file fills the tables of all its types. */
+
+static size_t nr_columns(const struct sql_typed *typed)
+{
+	return NR_FIXED + typed->nr_paths;
+}
+
+static int prepare(struct sql_database *database, const struct sql_typed *typed, sqlite3_stmt **statement)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	char *insert;
+	int code;
+
+	sqlite3_str_appendf(text, "INSERT INTO copy.%s VALUES (?", typed->table.name);
+	for (size_t i = 1; i < nr_columns(typed); i++)
+		sqlite3_str_appendall(text, ",?");
+	sqlite3_str_appendall(text, ")");
+	insert = sqlite3_str_finish(text);
+	code = insert ? sqlite3_prepare_v2(database->sqlite, insert, -1, statement, NULL) : SQLITE_NOMEM;
+	sqlite3_free(insert);
+	return code;
+}
+
+static int copy_event(const struct sql_typed *typed, const struct sql_file *file, const struct reading *reading,
+		      sqlite3_stmt *statement)
+{
+	int code = SQLITE_OK;
+
+	for (int i = 0; i < (int)nr_columns(typed) && code == SQLITE_OK; i++) {
+		struct cell cell;
+
+		get_cell(typed, file, reading, i, &cell);
+		code = cell.type == SQLITE_TEXT	   ? sqlite3_bind_text64(statement, i + 1, cell.text, cell.length,
+									 SQLITE_TRANSIENT, SQLITE_UTF8) :
+		       cell.type == SQLITE_INTEGER ? sqlite3_bind_int64(statement, i + 1, cell.integer) :
+		       cell.type == SQLITE_FLOAT   ? sqlite3_bind_double(statement, i + 1, cell.real) :
+						     sqlite3_bind_null(statement, i + 1);
+	}
+	if (code == SQLITE_OK)
+		code = sqlite3_step(statement);
+	return code == SQLITE_DONE ? sqlite3_reset(statement) : code;
+}
+
+static int copy_file(struct sql_database *database, struct sql_file *file, sqlite3_stmt **statement)
+{
+	struct reading reading = {.source = sql_file_take(file)};
+	struct map typed_of = {0}; /* key: event type; value: 1 + index of the table */
+	int code = reading.source ? SQLITE_OK : SQLITE_CANTOPEN;
+
+	for (size_t i = 0; i < database->nr_typed; i++)
+		if (database->typed[i]->file[file->number - 1].fields)
+			*map_get(&typed_of, database->typed[i]->file[file->number - 1].id) = i + 1;
+	while (code == SQLITE_OK && selection_next(file->selection, reading.source, &reading.event)) {
+		uint64_t index = map_find(&typed_of, reading.event.type);
+
+		if (index == 0)
+			continue;
+		if (!statement[index - 1])
+			code = prepare(database, database->typed[index - 1], &statement[index - 1]);
+		if (code == SQLITE_OK)
+			code = copy_event(database->typed[index - 1], file, &reading, statement[index - 1]);
+	}
+	sql_file_give(file, reading.source);
+	map_free(&typed_of);
+	return code;
+}
+
+int sql_typed_copy(struct sql_database *database)
+{
+	sqlite3_stmt **statement;
+	int code = SQLITE_OK;
+
+	if (database->nr_typed == 0)
+		return SQLITE_OK;
+	statement = must(calloc(database->nr_typed, sizeof(sqlite3_stmt *)));
+	for (unsigned int i = 0; i < database->nr_files && code == SQLITE_OK; i++)
+		code = copy_file(database, &database->file[i], statement);
+	for (size_t i = 0; i < database->nr_typed; i++)
+		sqlite3_finalize(statement[i]);
+	free(statement);
+	return code;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table for each described event type: type_order_received has the events of the type "order received", and a column
+ * for each field of their data.  If files describe the type in different ways, the table has the fields of all of them.
+ *
+ * Such a column has the name of the field.  If the table has such a column already, its name begins with "data.".  In
+ * the name of the table, an underscore replaces other characters than letters and digits, and a number makes it unique.
+ */
+#ifndef TXTRACE_SQL_TYPED_H
+#define TXTRACE_SQL_TYPED_H
+
+#include "sql/table.h"
+
+/* Make the tables of all files: database->typed.  The caller frees them with sql_typed_free(). */
+void sql_typed_make(struct sql_database *database);
+void sql_typed_free(struct sql_database *database);
+
+const struct sql_table *sql_typed_table(const struct sql_typed *typed);
+
+/*
+ * Insert the rows of all these tables into tables of the same names in the database `copy`.  Return a code of SQLite.
+ */
+int sql_typed_copy(struct sql_database *database);
+
+#endif
