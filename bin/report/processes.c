@@ -19,6 +19,7 @@ void processes_init(struct processes *processes, struct source *source)
 		.vfork_exec = calltable_find("txtrace_vfork_exec"),
 		._exit = calltable_find("_exit"),
 		.fork = calltable_find("fork"),
+		.vfork = calltable_find("vfork"),
 		.spawn = calltable_find("posix_spawn"),
 		.exec = calltable_find("execve"),
 		.wait = calltable_find("waitpid"),
@@ -168,12 +169,19 @@ static void take_wait(struct processes *processes, size_t parent, const struct e
 	process->is_reaped = !(number_of(processes, event, "options") & WNOWAIT);
 }
 
+static bool is_vforked(const struct processes *processes, pid_t pid)
+{
+	size_t i = find(processes, pid);
+
+	return i != NO_PROCESS && processes->process[i].is_vforked;
+}
+
 static void take_call(struct processes *processes, size_t i, const struct event *event)
 {
 	int64_t child = 0;
 	bool ends = event->call.phase == TXTRACE_CALL_ENDS;
 
-	if (event->row == processes->fork)
+	if (event->row == processes->fork || (event->row == processes->vfork && ends))
 		child = number_of(processes, event, "result");
 	else if (event->row == processes->spawn && number_of(processes, event, "result") == 0)
 		child = number_of(processes, event, "pid");
@@ -189,8 +197,13 @@ static void take_call(struct processes *processes, size_t i, const struct event 
 		take_wait(processes, i, event);
 	if (child <= 0)
 		return;
-	i = make_child(processes, i, (pid_t)child);
-	if (event->row != processes->fork && !processes->process[i].command)
+	/* The parent records the end of vfork(), and then the program of the child. */
+	if (event->row == processes->vfork_exec && is_vforked(processes, (pid_t)child))
+		i = find(processes, (pid_t)child);
+	else
+		i = make_child(processes, i, (pid_t)child);
+	processes->process[i].is_vforked = event->row == processes->vfork;
+	if (event->row != processes->fork && event->row != processes->vfork && !processes->process[i].command)
 		take_text(processes, event, "path", &processes->process[i].untraced);
 }
 

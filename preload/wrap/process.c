@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes: calls that make a child, and calls that end the process.  vfork() returns twice, so a wrapper cannot
- * record its end.  The wrapper records the call before it is made, remembers it (trace/thread.h) and then jumps to the
- * real function.  If the child executes a program, the wrapper of exec edits the environment as usual (exec.c), and
- * only notes the program (vfork_exec.h).  The child may make other calls before its exec, such as calls on descriptors.
- * Their wrappers record them as calls of the parent, because the child uses the parent's memory.  To distinguish such
- * calls, each wrapper would need another system call.
+ * Processes: calls that make a child, and calls that end the process.  vfork() returns twice.  Its wrapper records that
+ * the call begins to wait, remembers it (trace/thread.h), and records its end in the parent.  If the child executes a
+ * program, the wrapper of exec edits the environment as usual (exec.c), and only notes the program (vfork_exec.h).  The
+ * child may make other calls before its exec, such as calls on descriptors.  Their wrappers record them as calls of the
+ * parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper would need another system
+ * call.
  */
 #include "hook.h"
 
@@ -104,18 +104,43 @@ PX_WRAP int daemon(int no_chdir, int no_close)
 #ifdef __x86_64__ /* only on x86-64 does the library need these wrappers */
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
 
-/* Return the real vfork(), or fork() if there is none. */
-USED_BY_ASM void *px_process_before_vfork(void *caller);
-void *px_process_before_vfork(void *caller)
+/*
+ * vfork() returns twice: first in the child, which then uses the stack of the caller, and later in the parent.  So the
+ * return address is kept here while the parent waits.  A child that calls vfork() itself keeps nothing, because it has
+ * the thread storage of its parent.
+ */
+__thread void *px_process_vfork_caller PX_TLS __attribute__((visibility("hidden"), used));
+
+struct px_process_vfork {
+	void *real;
+	void *caller; /* NULL: do not record */
+};
+
+/* Return the real vfork(), or fork() if there is none, and the caller if the end of the call is to be recorded. */
+USED_BY_ASM struct px_process_vfork px_process_before_vfork(void *caller);
+struct px_process_vfork px_process_before_vfork(void *caller)
 {
 	const struct px_site site = {PX_WRAPPER_vfork, PX_CALL_vfork, caller};
+	bool is_recorded;
 
 	PX_ENSURE_REAL(fork);
 	px_vfork_exec_record();
-	if (!PX_NOT_TRACED(process))
-		px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, 0);
+	is_recorded = !PX_NOT_TRACED(process) && !px_in_vfork_child();
+	if (is_recorded)
+		px_hook_record_fd(site, PX_RECORD_BEGINS, 0, 0, 0);
 	px_thread_doubt_area();
-	return px_real.vfork ? (void *)px_real.vfork : (void *)px_real.fork;
+	return (struct px_process_vfork){px_real.vfork ? (void *)px_real.vfork : (void *)px_real.fork,
+					 is_recorded ? caller : NULL};
+}
+
+/* In the parent, when the child has executed a program or has ended. */
+USED_BY_ASM void px_process_after_vfork(pid_t pid);
+void px_process_after_vfork(pid_t pid)
+{
+	const struct px_site site = {PX_WRAPPER_vfork, PX_CALL_vfork, px_process_vfork_caller};
+
+	px_hook_record_fd(site, PX_RECORD_ENDS, 0, 0, px_outcome(pid));
+	px_vfork_exec_record();
 }
 
 /*
@@ -139,7 +164,8 @@ void *px_process_before_clone(int flags)
 
 /*
  * The child returns from these functions first, and overwrites their stack frames.  So these wrappers must not have a
- * frame.
+ * frame.  vfork() takes its return address from the stack before the call, and puts it back after it.  The child jumps
+ * there: with a shadow stack, a return would free entries that the parent still needs.
  */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
@@ -149,7 +175,32 @@ PX_WRAP __attribute__((naked)) pid_t vfork(void)
 		"call px_process_before_vfork\n\t"
 		"addq $8, %rsp\n\t"
 		".cfi_adjust_cfa_offset -8\n\t"
-		"jmp *%rax");
+		"testq %rdx, %rdx\n\t"
+		"jnz 1f\n\t"
+		"jmp *%rax\n"
+		"1:\tmovq px_process_vfork_caller@gottpoff(%rip), %rcx\n\t"
+		"popq %fs:(%rcx)\n\t"
+		".cfi_adjust_cfa_offset -8\n\t"
+		".cfi_undefined %rip\n\t"
+		"call *%rax\n\t"
+		"testl %eax, %eax\n\t"
+		"jnz 2f\n\t"
+		"movq px_process_vfork_caller@gottpoff(%rip), %rcx\n\t"
+		"jmp *%fs:(%rcx)\n"
+		"2:\tsubq $8, %rsp\n\t"
+		".cfi_adjust_cfa_offset 8\n\t"
+		"pushq %rax\n\t"
+		".cfi_adjust_cfa_offset 8\n\t"
+		"movl %eax, %edi\n\t"
+		"call px_process_after_vfork\n\t"
+		"popq %rax\n\t"
+		".cfi_adjust_cfa_offset -8\n\t"
+		"addq $8, %rsp\n\t"
+		".cfi_adjust_cfa_offset -8\n\t"
+		"movq px_process_vfork_caller@gottpoff(%rip), %rcx\n\t"
+		"pushq %fs:(%rcx)\n\t"
+		".cfi_adjust_cfa_offset 8\n\t"
+		"ret");
 }
 PX_WRAP extern __typeof__(vfork) __vfork __attribute__((alias("vfork"), leaf, nothrow));
 

@@ -122,16 +122,23 @@ else
 fi
 
 # Without --inherit, a child of vfork() also counts as a process that could be traced.
+# The child takes 50 ms until it executes the program.
 cat >vforks.c <<'EOF'
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 int main(void)
 {
+	const struct timespec time = {.tv_nsec = 50000000};
 	pid_t pid = vfork();
 	if (pid == 0) {
+		syscall(SYS_nanosleep, &time, NULL);
 		execl("./locks", "locks", (char *)NULL);
 		_exit(99);
 	}
+	printf("%d\n", (int)pid);
 	return waitpid(pid, NULL, 0) != pid;
 }
 EOF
@@ -142,6 +149,13 @@ says 'the calls of the program that start one are 1; --inherit'
 nr_checks=$((nr_checks + 1))
 "$tool" report --processes log.trx | grep -q ' exit 0 *\./locks (not traced)$' ||
 	complain "the tree does not show the child of vfork(): $("$tool" report --processes log.trx)"
+is 'processes' 2 "$("$tool" report --processes log.trx | grep -c '^ *[0-9].* exit ')"
+# The parent waits, and the end of its call has the pid of the child.
+is 'result of vfork()' "$(cat record.out)" "$("$tool" print --format jsonl -f 'vfork data.wait:ends' log.trx |
+	sed -n 's/.*"result":\([0-9]*\).*/\1/p')"
+nr_checks=$((nr_checks + 1))
+"$tool" waits --format csv log.trx | grep -q vfork ||
+	complain "no wait in vfork(): $("$tool" waits --format csv log.trx)"
 # A thread that executes a program is one thread.
 recorded --inherit sh -c '(exec ./locks); exit 3'
 nr_checks=$((nr_checks + 1))
