@@ -194,8 +194,10 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 		fields_number(fields, "calls without object", unnamed.nr_calls);
 		fields_number(fields, "first without object", unnamed.first_call);
 	}
+	/* The status says only whether the stream was full when it ended. */
 	fields_text(fields, "stream was full",
-		    source->status.posix_stream_full_status == POSIX_TRACE_FULL ? "yes" : "no");
+		    source->status.posix_stream_full_status == POSIX_TRACE_FULL || source->loss.dropped > 0 ? "yes" :
+													      "no");
 	fields_text(fields, "log was full",
 		    source->status.posix_log_full_status == POSIX_TRACE_FULL ? "yes" : "no");
 	fields_text(fields, "log has lost events",
