@@ -169,11 +169,29 @@ static void take_wait(struct processes *processes, size_t parent, const struct e
 	process->is_reaped = !(number_of(processes, event, "options") & WNOWAIT);
 }
 
-static bool is_vforked(const struct processes *processes, pid_t pid)
+/* Return the child for which the parent has recorded the other event of vfork(), or NO_PROCESS.  Any thread may record it. */
+static size_t find_vforked(const struct processes *processes, const struct event *event, pid_t pid)
 {
-	size_t i = find(processes, pid);
+	bool is_vfork = event->row == processes->vfork || event->row == processes->vfork_exec;
+	size_t i = is_vfork ? find(processes, pid) : NO_PROCESS;
+	const struct process *process = i != NO_PROCESS ? &processes->process[i] : NULL;
 
-	return i != NO_PROCESS && processes->process[i].is_vforked;
+	return process && process->half && process->half != event->row && !process->is_reaped ? i : NO_PROCESS;
+}
+
+static void take_child(struct processes *processes, size_t parent, pid_t pid, const struct event *event)
+{
+	size_t i = find_vforked(processes, event, pid);
+	bool is_vfork = event->row == processes->vfork || event->row == processes->vfork_exec;
+
+	if (i == NO_PROCESS) {
+		i = make_child(processes, parent, pid);
+		processes->process[i].half = is_vfork ? event->row : NULL;
+	} else {
+		processes->process[i].half = NULL;
+	}
+	if (event->row != processes->fork && event->row != processes->vfork && !processes->process[i].command)
+		take_text(processes, event, "path", &processes->process[i].untraced);
 }
 
 static void take_call(struct processes *processes, size_t i, const struct event *event)
@@ -195,16 +213,8 @@ static void take_call(struct processes *processes, size_t i, const struct event 
 		take_own_end(&processes->process[i], (int)number_of(processes, event, "status"));
 	else if (event->row == processes->wait)
 		take_wait(processes, i, event);
-	if (child <= 0)
-		return;
-	/* The parent records the end of vfork(), and then the program of the child. */
-	if (event->row == processes->vfork_exec && is_vforked(processes, (pid_t)child))
-		i = find(processes, (pid_t)child);
-	else
-		i = make_child(processes, i, (pid_t)child);
-	processes->process[i].is_vforked = event->row == processes->vfork;
-	if (event->row != processes->fork && event->row != processes->vfork && !processes->process[i].command)
-		take_text(processes, event, "path", &processes->process[i].untraced);
+	if (child > 0)
+		take_child(processes, i, (pid_t)child, event);
 }
 
 static void take_name(struct process *process, struct source *source, const struct event *event)

@@ -26,7 +26,11 @@ struct process {
 	bool has_status;
 	bool has_events;
 	bool is_forked;	 /* the trace has the call by which the parent made this process */
-	bool is_vforked; /* it was vfork(), and the parent has not recorded yet what the child has executed */
+	/*
+	 * It was vfork().  The parent records two events for it: the end of the call, and what the child has executed.
+	 * This is the one that came, until the other one comes.
+	 */
+	const struct call_row *half;
 	bool has_exited; /* the process has recorded its end */
 	bool is_reaped;	 /* the parent has got the status, so from then on its pid can belong to another process */
 };

@@ -156,6 +156,68 @@ is 'result of vfork()' "$(cat record.out)" "$("$tool" print --format jsonl -f 'v
 nr_checks=$((nr_checks + 1))
 "$tool" waits --format csv log.trx | grep -q vfork ||
 	complain "no wait in vfork(): $("$tool" waits --format csv log.trx)"
+# More threads are in vfork() at a time than the wrapper has places, and a thread may record what another one executed.
+# A child of vfork() may call vfork(), and each caller keeps its registers.
+cat >crowd.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void start(void)
+{
+	register long kept __asm__("rbx") = random();
+	long expected;
+	int status;
+	pid_t pid;
+	__asm__ volatile("" : "+r"(kept));
+	expected = kept;
+	pid = vfork();
+	if (pid == 0) {
+		execl("./locks", "locks", (char *)NULL);
+		_exit(9);
+	}
+	__asm__ volatile("" : "+r"(kept));
+	if (kept != expected || waitpid(pid, &status, 0) != pid || status != 0)
+		abort();
+}
+static void *run(void *argument)
+{
+	for (int i = 0; i < 10; i++)
+		start();
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread[12];
+	int status;
+	pid_t pid;
+	for (int i = 0; i < 12; i++)
+		pthread_create(&thread[i], NULL, run, NULL);
+	for (int i = 0; i < 12; i++)
+		pthread_join(thread[i], NULL);
+	pid = vfork();
+	if (pid == 0) {
+		pid_t child = vfork();
+		if (child == 0)
+			_exit(3);
+		waitpid(child, &status, 0);
+		_exit(WEXITSTATUS(status));
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+EOF
+if [ "$(uname -m)" = x86_64 ]; then
+	${CC:-cc} -D_GNU_SOURCE -O2 -pthread crowd.c -o crowd || complain 'crowd.c is not compiled'
+	recorded --inherit ./crowd
+	is 'status of threads in vfork()' 3 "$?"
+	"$tool" report --processes log.trx >tree
+	is 'children of vfork() that have recorded their program' 120 "$(grep -c ' exit 0 *locks$' tree)"
+	is 'those that are not traced' 0 "$(grep -c 'locks (not traced)' tree)"
+	is 'locks of all' 12000 "$("$tool" print --format jsonl --columns number -f pthread_mutex_lock log.trx | wc -l)"
+else
+	echo 'SKIP threads in vfork(): this is not x86-64'
+fi
 # A thread that executes a program is one thread.
 recorded --inherit sh -c '(exec ./locks); exit 3'
 nr_checks=$((nr_checks + 1))
