@@ -65,16 +65,18 @@ static void print_no_wait(const struct why_words *to, const struct why_choice *c
 	const char *name = source_context_name(to->source, choice->context);
 	const struct wait *last = &choice->nearest, *broken = &choice->broken;
 	const struct words untraced = why_untraced(&choice->waits, choice->context);
-	const char *where = *untraced.text ? " in a call that is traced" : " in this trace";
 
 	if (!choice->has_thread)
-		why_line(to, 0, "No thread waited for anything%s.", where);
+		why_line(to, 0, *untraced.text ? "This trace has no recorded wait." :
+						 "No thread waited for anything in this trace.");
 	else if (choice->has_broken && (!has_time || !choice->has_nearest || broken->begin_ns > last->begin_ns))
 		why_line(to, 0, "%s was %s from %s on. The trace lacks the end of this wait.", name,
 			 why_wait(broken->state, broken->object, broken->service).text,
 			 why_time(to, broken->begin_ns).text + 3);
 	else if (!has_time)
-		why_line(to, 0, "%s waited for nothing%s.", name, where);
+		why_line(to, 0, *untraced.text ? "%s has no recorded wait in this trace." :
+						 "%s waited for nothing in this trace.",
+			 name);
 	else if (choice->has_nearest)
 		why_line(to, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
 			 why_duration(last->end_ns - last->begin_ns).text,

@@ -90,7 +90,7 @@ struct words why_untraced(const struct waits *waits, unsigned int context)
 	struct words words = {""};
 
 	if (thread && waits->nr_gaps == 0)
-		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s in calls that are not traced",
+		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s outside of recorded waits",
 			 thread->context ? source_context_name(waits->source, thread->context) : thread->name,
 			 why_duration(thread->untraced_ns).text);
 	return words;

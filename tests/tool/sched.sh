@@ -79,7 +79,7 @@ nr_checks=$((nr_checks + 1))
 "$tool" report "$scratch/core" 2>/dev/null | grep -q 'lost by the kernel: 5 scheduling records; 1 gaps' ||
 	complain 'report does not count lost records'
 
-# Time blocked in no recorded call, such as in a library that makes system calls itself.
+# Time blocked outside of recorded waits, such as in a library that makes system calls itself.
 "$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 running worker
@@ -95,7 +95,7 @@ END
 for command in why blocked; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" $command "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
-	grep -q 'worker.* was blocked for 70\.0 us in calls that are not traced' "$scratch/out" ||
+	grep -q 'worker.* was blocked for 70\.0 us outside of recorded waits' "$scratch/out" ||
 		complain "$command does not say what is not traced: $(cat "$scratch/out")"
 done
 "$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
@@ -108,6 +108,6 @@ done
 END
 nr_checks=$((nr_checks + 1))
 "$tool" why "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
-grep -q 'No thread waited for anything in a call that is traced' "$scratch/out" ||
+grep -q 'This trace has no recorded wait' "$scratch/out" ||
 	complain "why: $(cat "$scratch/out")"
 finish
