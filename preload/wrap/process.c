@@ -31,7 +31,7 @@ static struct px_process_place {
 	void *caller; /* vfork() knows the offsets of these two members */
 	uint64_t rbx;
 	uint32_t is_used;
-} places[8]; /* for threads that are in vfork() at the same time */
+} places[64]; /* for threads that are in vfork() at the same time */
 
 struct px_process_vfork {
 	void *real;

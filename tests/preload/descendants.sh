@@ -156,7 +156,7 @@ is 'result of vfork()' "$(cat record.out)" "$("$tool" print --format jsonl -f 'v
 nr_checks=$((nr_checks + 1))
 "$tool" waits --format csv log.trx | grep -q vfork ||
 	complain "no wait in vfork(): $("$tool" waits --format csv log.trx)"
-# More threads are in vfork() at a time than the wrapper has places, and a thread may record what another one executed.
+# Many threads are in vfork() at the same time, and a thread may record what another one executed.
 # A child of vfork() may call vfork(), and each caller keeps its registers.
 cat >crowd.c <<'EOF'
 #include <pthread.h>
