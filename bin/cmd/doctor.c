@@ -273,12 +273,14 @@ static void add_imports(struct diagnosis *diagnosis)
 	for (size_t i = 0; i < imports->nr_files; i++)
 		if (calls_kernel(imports->file[i]))
 			add(&diagnosis->annotations,
-			    "it uses %s, which makes its system calls itself: waits in functions of this library are not recorded",
+			    "it uses %s, which makes its system calls itself: waits in functions of this library are "
+			    "not recorded",
 			    imports->file[i]);
 	/* Rust makes system calls by a function of the C library, and Go does not. */
 	if (imports->language && strcmp(imports->language, "Rust") == 0 && imports->calls_system)
 		add(&diagnosis->annotations,
-		    "the program is written in Rust: its own locks use futexes, of which waits and wake-ups are recorded");
+		    "the program is written in Rust: its own locks use futexes, of which waits and wake-ups are "
+		    "recorded");
 	else if (imports->language)
 		add(&diagnosis->annotations,
 		    "the program is written in %s: its own locks use futexes directly, and are not recorded",

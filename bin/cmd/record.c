@@ -134,7 +134,8 @@ static void inspect(struct recording *recording)
 		return;
 	target_inspect(&recording->target, recording->pid);
 	recording->check_ns = clock_now_ns() + recording->check_ms * 1000000LL;
-	if (recording->check_ms < LAST_CHECK_MS && (recording->check_ms < EARLY_CHECK_MS || recording_ns(recording) > NS_PER_S))
+	if (recording->check_ms < LAST_CHECK_MS &&
+	    (recording->check_ms < EARLY_CHECK_MS || recording_ns(recording) > NS_PER_S))
 		recording->check_ms *= 2;
 }
 

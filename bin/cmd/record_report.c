@@ -102,7 +102,8 @@ static void report_remedy(const struct recording *recording, const struct txtrac
 		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
 			recording->path, loss->dropped);
 	else
-		message("%s lacks %llu events, because the rings could not grow further; --event or --events record less",
+		message("%s lacks %llu events, because the rings could not grow further; --event or --events record "
+			"less",
 			recording->path, loss->dropped);
 }
 
@@ -135,6 +136,7 @@ void record_report_nothing(const struct recording *recording)
 void record_report_unread(const struct recording *recording)
 {
 	if (recording->nr_unread > 0)
-		message("%s: %u process%s ended before the tool could read the names of its objects, so these have addresses",
+		message("%s: %u process%s ended before the tool could read the names of its objects, so these have "
+			"addresses",
 			recording->path, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
 }

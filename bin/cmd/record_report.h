@@ -9,7 +9,8 @@ void record_report_progress(const struct recording *recording);
 
 /*
  * Report what TraceX does not show of the log, and which processes it lacks.  Return true if the log has an event that
- * is no system event, and that does more than say that a process begins or ends.  Store the number of events of the log.
+ * is no system event, and that does more than say that a process begins or ends.  Store the number of events of the
+ * log.
  */
 bool record_report_log(const struct recording *recording, const char *path, unsigned long long *nr_events);
 

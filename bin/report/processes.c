@@ -169,7 +169,10 @@ static void take_wait(struct processes *processes, size_t parent, const struct e
 	process->is_reaped = !(number_of(processes, event, "options") & WNOWAIT);
 }
 
-/* Return the child for which the parent has recorded the other event of vfork(), or NO_PROCESS.  Any thread may record it. */
+/*
+ * Return the child for which the parent has recorded the other event of vfork(), or NO_PROCESS.  Any thread may record
+ * it.
+ */
 static size_t find_vforked(const struct processes *processes, const struct event *event, pid_t pid)
 {
 	bool is_vfork = event->row == processes->vfork || event->row == processes->vfork_exec;

@@ -344,8 +344,8 @@ static bool is_inside_character(char byte)
 }
 
 /*
- * If the text is too long, put "..." for what it loses.  Keep the end of a path, because the end is more specific than the
- * beginning.  Keep no part of a character of UTF-8.
+ * If the text is too long, put "..." for what it loses.  Keep the end of a path, because the end is more specific than
+ * the beginning.  Keep no part of a character of UTF-8.
  */
 static void cut(const char *text, size_t length, size_t room, char *to)
 {

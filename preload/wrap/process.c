@@ -4,8 +4,8 @@
  * the call begins to wait, remembers it (trace/thread.h), and records its end in the parent.  If the child executes a
  * program, the wrapper of exec edits the environment as usual (exec.c), and only notes the program (vfork_exec.h).  The
  * child may make other calls before its exec, such as calls on descriptors.  Their wrappers record them as calls of the
- * parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper would need another system
- * call.
+ * parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper would need another
+ * system call.
  */
 #include "hook.h"
 
@@ -193,8 +193,8 @@ void *px_process_before_clone(int flags)
 /*
  * The child returns from these functions first, and overwrites their stack frames.  So these wrappers must not have a
  * frame.  vfork() keeps its return address in the place, and puts it back on the stack in the parent.  %rbx points to
- * the place, because the system call keeps this register in both processes.  The child jumps to the return address: with
- * a shadow stack, a return would free entries that the parent still needs.
+ * the place, because the system call keeps this register in both processes.  The child jumps to the return address:
+ * with a shadow stack, a return would free entries that the parent still needs.
  */
 PX_WRAP __attribute__((naked)) pid_t vfork(void)
 {
