@@ -252,6 +252,12 @@ static void list_mapped(struct diagnosis *diagnosis, pid_t pid)
 		fclose(maps);
 }
 
+/* Such a library makes system calls without a function of the C library. */
+static bool calls_kernel(const char *file)
+{
+	return strncmp(file, "liburing.so", 11) == 0 || strncmp(file, "libaio.so", 9) == 0;
+}
+
 static void add_imports(struct diagnosis *diagnosis)
 {
 	const struct imports *imports = &diagnosis->imports;
@@ -264,7 +270,18 @@ static void add_imports(struct diagnosis *diagnosis)
 			    "the program has its own %s: calls of this function are not recorded",
 			    wrapper_get(i).symbol);
 	}
-	if (imports->language)
+	for (size_t i = 0; i < imports->nr_files; i++)
+		if (calls_kernel(imports->file[i]))
+			add(&diagnosis->annotations,
+			    "it uses %s, which makes its system calls itself: waits in functions of this library are "
+			    "not recorded",
+			    imports->file[i]);
+	/* Rust makes system calls by a function of the C library, and Go does not. */
+	if (imports->language && strcmp(imports->language, "Rust") == 0 && imports->calls_system)
+		add(&diagnosis->annotations,
+		    "the program is written in Rust: its own locks use futexes, of which waits and wake-ups are "
+		    "recorded");
+	else if (imports->language)
 		add(&diagnosis->annotations,
 		    "the program is written in %s: its own locks use futexes directly, and are not recorded",
 		    imports->language);

@@ -225,7 +225,9 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 		fields_number(fields, "calls without object", unnamed.nr_calls);
 		fields_number(fields, "first without object", unnamed.first_call);
 	}
-	fields_bool(fields, "stream was full", source->status.posix_stream_full_status == POSIX_TRACE_FULL);
+	/* The status says only whether the stream was full when it ended. */
+	fields_bool(fields, "stream was full",
+		    source->status.posix_stream_full_status == POSIX_TRACE_FULL || source->loss.dropped > 0);
 	fields_bool(fields, "log was full", source->status.posix_log_full_status == POSIX_TRACE_FULL);
 	fields_bool(fields, "log has lost events", source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace record: record the events of a command or of a running process in a file. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <trace_ext.h>
@@ -16,54 +13,24 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "cmd/record_flight.h"
 #include "cmd/record_options.h"
+#include "cmd/record_report.h"
+#include "cmd/recording.h"
 #include "live/children.h"
-#include "live/descendants.h"
 #include "live/describe.h"
 #include "live/launch.h"
 #include "live/logname.h"
-#include "live/namer.h"
 #include "live/preload.h"
 #include "live/sched_refusal.h"
 #include "live/session.h"
-#include "live/snapshot.h"
-#include "live/target.h"
-#include "live/wrapper_stats.h"
 #include "live/type_filter.h"
-#include "trace/source.h"
 
 #define ROUND_MS 250	  /* time between two checks of the stream */
 #define TYPES_ROUND_MS 10 /* time between two checks of the stream, if the tool must also check event types */
 #define FIRST_CHECK_MS 1  /* time to the first check of the process; this time doubles after each check */
 #define EARLY_CHECK_MS 2 /* the longest time between two checks in the first second */
 #define LAST_CHECK_MS 1000
-
-struct recording {
-	struct record_options *options;
-	pid_t pid;
-	struct target target;
-	char path[PATH_MAX];
-	char *aside; /* the temporary name of an older file; that file stays until the new log has an event */
-	trace_id_t trace;
-	int signals;
-	int process; /* a pidfd, readable when the process has ended; -1 for a child, because SIGCHLD reports its end */
-	bool has_ended;
-	int wait_status; /* the status from waitpid(), if the process is a child */
-	struct timespec begin;
-	int check_ms; /* time to the next check of the target */
-	int64_t check_ns;
-	unsigned int nr_snapshots; /* at signals */
-	bool others_go_on;   /* at the end, other processes than the target are still traced */
-	bool was_inspected;  /* the tool has read the loaded modules of the target */
-	struct namer *namer; /* the namer finds names for the objects of calls */
-	struct descendants descendants;
-	unsigned int nr_unread; /* number of processes whose objects have no names */
-};
-
-static int64_t since_ns(const struct timespec *begin)
-{
-	return clock_now_ns() - (begin->tv_sec * NS_PER_S + begin->tv_nsec);
-}
 
 /* The stream. */
 
@@ -153,80 +120,7 @@ static bool begin(struct recording *recording, const char *program)
 	return has_begun;
 }
 
-/* Snapshots of a flight recorder. */
-
-/* Put the number of a snapshot into the name of the log, before its last dot. Return false if the name is too long. */
-static bool number_path(const char *path, unsigned int number, char numbered[PATH_MAX])
-{
-	const char *name = strrchr(path, '/');
-	const char *dot = strrchr(name ? name : path, '.');
-	int length = dot && dot != (name ? name + 1 : path) ? (int)(dot - path) : (int)strlen(path);
-
-	return snprintf(numbered, PATH_MAX, "%.*s.%u%s", length, path, number, path + length) <
-	       PATH_MAX;
-}
-
-/* Write a snapshot to this file. Return false, with a message, if that fails. */
-static bool take_snapshot(struct recording *recording, struct snapshot_file *file)
-{
-	struct txtrace_stream stream = {.nr_events = 0};
-
-	if (!snapshot_file_open(file))
-		return false;
-	if (!snapshot_file_close(file, txtrace_snapshot(recording->trace, file->fd)))
-		return false;
-	txtrace_get_stream(recording->trace, &stream);
-	progress_end();
-	if (!recording->options->is_quiet)
-		message("%s: snapshot: the newest %llu of %llu events", file->path, file->nr_events,
-			stream.nr_events < file->nr_events ? file->nr_events : stream.nr_events);
-	return true;
-}
-
-/* If a file has the name of the next snapshot, another recorder may have written it: take the next number. */
-static void take_numbered_snapshot(struct recording *recording)
-{
-	struct snapshot_file file = {.overwrites = recording->options->overwrites};
-
-	do {
-		if (!number_path(recording->path, ++recording->nr_snapshots, file.path)) {
-			message_error(ENAMETOOLONG, "%s", recording->path);
-			return;
-		}
-	} while (!file.overwrites && access(file.path, F_OK) == 0);
-	take_snapshot(recording, &file);
-}
-
 /* While the target runs. */
-
-/*
- * A log has holes where no data was written yet. So report the size of the used blocks, and not the length of the file.
- */
-static const char *shown_size(const struct stat *status)
-{
-	double bytes = (double)status->st_blocks * 512;
-	static char text[32];
-
-	if (bytes < 1e6)
-		snprintf(text, sizeof(text), "%.0f kB", bytes / 1e3);
-	else
-		snprintf(text, sizeof(text), "%.1f MB", bytes / 1e6);
-	return text;
-}
-
-static void show_progress(const struct recording *recording)
-{
-	struct txtrace_stream stream;
-	struct txtrace_loss loss;
-	struct stat status;
-
-	if (recording->options->is_quiet || recording->options->is_flight || stat(recording->path, &status) != 0 ||
-	    txtrace_get_stream(recording->trace, &stream) != 0 ||
-	    txtrace_get_loss(recording->trace, &loss) != 0)
-		return;
-	progress_text("recording: %llu events, %llu lost, %s", stream.nr_events,
-		      loss.overwritten + loss.dropped + loss.abandoned, shown_size(&status));
-}
 
 /*
  * Check often in the first second, so that the tool sees a short-lived program before it ends, and can name its
@@ -240,7 +134,8 @@ static void inspect(struct recording *recording)
 		return;
 	target_inspect(&recording->target, recording->pid);
 	recording->check_ns = clock_now_ns() + recording->check_ms * 1000000LL;
-	if (recording->check_ms < LAST_CHECK_MS && (recording->check_ms < EARLY_CHECK_MS || since_ns(&recording->begin) > NS_PER_S))
+	if (recording->check_ms < LAST_CHECK_MS &&
+	    (recording->check_ms < EARLY_CHECK_MS || recording_ns(recording) > NS_PER_S))
 		recording->check_ms *= 2;
 }
 
@@ -271,7 +166,7 @@ static bool handle_signals(struct recording *recording)
 		if (number == SIGCHLD)
 			continue;
 		if (recording->options->is_flight && number == recording->options->snapshot_signal)
-			take_numbered_snapshot(recording);
+			record_flight_take_numbered(recording);
 		else if (!recording->options->command)
 			goes_on = false;
 		else if (is_sent)
@@ -314,7 +209,7 @@ static void wait_for_end(struct recording *recording)
 
 		inspect(recording);
 		inspect_once(recording);
-		show_progress(recording);
+		record_report_progress(recording);
 		type_filter_update(&recording->options->choice, recording->trace);
 		if (!recording->target.has_registry && recording->check_ms < wait_ms)
 			wait_ms = recording->check_ms;
@@ -333,7 +228,7 @@ static void wait_for_others(struct recording *recording)
 	bool is_sent, goes_on = recording->options->waits_for_all && recording->has_ended;
 
 	while (goes_on && children_go_on()) {
-		show_progress(recording);
+		record_report_progress(recording);
 		poll(&watched, 1, look_at_processes(recording, ROUND_MS));
 		while (goes_on && (watched.revents & POLLIN)) {
 			int number = session_next_signal(recording->signals, &is_sent);
@@ -341,7 +236,7 @@ static void wait_for_others(struct recording *recording)
 			if (number == 0)
 				break;
 			if (recording->options->is_flight && number == recording->options->snapshot_signal)
-				take_numbered_snapshot(recording);
+				record_flight_take_numbered(recording);
 			else if (number != SIGCHLD)
 				goes_on = false;
 		}
@@ -350,110 +245,6 @@ static void wait_for_others(struct recording *recording)
 }
 
 /* The end. */
-
-/*
- * Report what TraceX does not show of the log.  Return true if the log has an event that is no system event, and that
- * does more than say that a process begins or ends.  Store the number of events of the log.
- */
-static bool report_log(const struct recording *recording, const char *path,
-		       unsigned long long *nr_events)
-{
-	const struct record_options *options = recording->options;
-	struct source *source = source_open(path, 0);
-	trace_event_set_t system;
-	struct event event;
-	int is_system = 1;
-
-	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
-	*nr_events = source ? source->file.nr_events : 0;
-	if (source)
-		source_report_unnamed(source);
-	if (source && options->command && !options->control.inherits)
-		wrapper_stats_report_children(source);
-	if (source && source->file.nr_volumes > 1)
-		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
-			"files with all events for TraceX",
-			path, source->file.nr_volumes, path);
-	while (source && is_system && source_next(source, &event)) {
-		posix_trace_eventset_ismember(event.type, &system, &is_system);
-		is_system |= event.row && event.row == calltable_find("txtrace_process_start");
-		is_system |= event.row && event.row == calltable_find("txtrace_process_end");
-	}
-	if (source && options->control.inherits)
-		children_report(source, recording->others_go_on);
-	source_close(source);
-	return !is_system;
-}
-
-static const char *shown_loss(const struct txtrace_loss *loss)
-{
-	static char text[128];
-	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
-
-	if (sum == 0)
-		return "none lost";
-	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)",
-		 sum, loss->overwritten, loss->dropped, loss->abandoned);
-	return text;
-}
-
-static void report_size_of_log(const struct recording *recording,
-			       const struct posix_trace_status_info *status)
-{
-	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
-		return;
-	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
-		recording->path,
-		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
-}
-
-/* If events were dropped because the rings were full, name the options that help. */
-static void report_remedy(const struct recording *recording, const struct txtrace_loss *loss)
-{
-	const struct session_options *control = &recording->options->control;
-
-	if (recording->options->is_quiet || loss->dropped == 0 || control->stream_policy != POSIX_TRACE_FLUSH)
-		return;
-	if (control->largest_size == 0)
-		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
-			recording->path, loss->dropped);
-	else
-		message("%s lacks %llu events, because the rings could not grow further; --event or --events record less",
-			recording->path, loss->dropped);
-}
-
-static void report_result(const struct recording *recording, unsigned long long nr_events,
-			  const struct txtrace_loss *loss)
-{
-	int64_t ns = since_ns(&recording->begin);
-	struct stat status = {.st_blocks = 0};
-
-	stat(recording->path, &status);
-	if (!recording->options->is_quiet)
-		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->path,
-			nr_events, shown_loss(loss), shown_size(&status),
-			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
-}
-
-static void report_nothing_recorded(const struct recording *recording)
-{
-	if (recording->options->choice.nr > 0 && recording->target.has_library)
-		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
-			recording->target.name);
-	else if (recording->options->preloads)
-		message("%s made no call that is traced; txtrace doctor %s lists the calls that can be traced",
-			recording->target.name, recording->options->command[0]);
-	else
-		target_explain(&recording->target, recording->options->control.inherits);
-}
-
-/* Without the modules of a process there are no names for its objects. */
-static void report_unread(const struct recording *recording)
-{
-	if (recording->nr_unread > 0)
-		message("%s: %u process%s ended before the tool could read the names of its objects, so these have addresses",
-			recording->path, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
-}
 
 /* However the target ended, its events are still in the rings, which are not its own. */
 static bool finish_flight(struct recording *recording)
@@ -466,11 +257,11 @@ static bool finish_flight(struct recording *recording)
 	memcpy(file.path, recording->path, sizeof(file.path));
 	recording->target.has_library |= type_filter_sees_others(&recording->options->choice,
 								 recording->trace);
-	is_written = take_snapshot(recording, &file);
+	is_written = record_flight_take(recording, &file);
 	end_stream(recording);
-	report_unread(recording);
-	if (is_written && !report_log(recording, file.path, &nr_events))
-		report_nothing_recorded(recording);
+	record_report_unread(recording);
+	if (is_written && !record_report_log(recording, file.path, &nr_events))
+		record_report_nothing(recording);
 	return is_written;
 }
 
@@ -491,16 +282,15 @@ static bool finish_log(struct recording *recording)
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	has_events = report_log(recording, recording->path, &nr_events);
-	report_result(recording, nr_events, &loss);
-	report_remedy(recording, &loss);
-	report_unread(recording);
+	has_events = record_report_log(recording, recording->path, &nr_events);
+	record_report_result(recording, nr_events, &loss);
+	record_report_unread(recording);
 	if (error)
 		message_error(error, "%s is incomplete", recording->path);
 	else
-		report_size_of_log(recording, &status);
+		record_report_full(recording, &status);
 	if (!error && !has_events)
-		report_nothing_recorded(recording);
+		record_report_nothing(recording);
 	return error == 0;
 }
 

@@ -73,11 +73,11 @@ static void report_silent(const struct source *source, const struct sample *sile
 static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on)
 {
 	if (alive->nr > 0)
-		message("%s: the recording ended with its command, but %zu recorded %s go on, such as process %d, "
-			"%.60s; "
-			"--wait-all waits for them",
-			source->path, alive->nr, processes_word(alive->nr), (int)alive->first->pid,
-			shown_name(alive->first));
+		message("%s: the recording ended with its command, but %zu recorded %s on, such as process %d, %.60s; "
+			"--wait-all waits for %s",
+			source->path, alive->nr, alive->nr == 1 ? "process goes" : "processes go",
+			(int)alive->first->pid,
+			shown_name(alive->first), alive->nr == 1 ? "it" : "them");
 	else if (others_go_on)
 		message("%s: the recording ended with its command, but a process that it traces goes on; --wait-all "
 			"waits "

@@ -132,12 +132,49 @@ void namer_inspect(struct namer *namer, pid_t pid)
 	pthread_mutex_unlock(&namer->mutex);
 }
 
-/* Copy a code location such as "worker+0x1c", without the source line after it. */
+/*
+ * Return the length of "queue::push(int) const" without its parameters, or the whole length.  The parameters of a
+ * template, or a cast, may contain parentheses, too, so go back from the end.
+ */
+static size_t length_without_parameters(const char *function, size_t length)
+{
+	size_t at = length, depth = 0;
+
+	while (at > 0 && function[at - 1] != ')' && function[at - 1] != '>')
+		at--;
+	if (at == 0 || function[at - 1] != ')')
+		return length;
+	while (at > 0) {
+		depth += function[--at] == ')';
+		depth -= function[at] == '(';
+		if (depth == 0)
+			return at > 0 ? at : length;
+	}
+	return length;
+}
+
+/*
+ * Copy a code location such as "worker+0x1c", without the source line after it.  The names of C++ contain blanks.  If
+ * the name is too long, leave out the parameters of the function, because the offset is more important.
+ */
 static bool put_site(const char *site, char *text, size_t size)
 {
-	if (site)
-		snprintf(text, size, "%.*s", (int)strcspn(site, " "), site);
-	return site != NULL;
+	const char *offset = NULL;
+	int length, digits;
+
+	for (const char *at = site; at && (at = strstr(at, "+0x")); at++)
+		offset = at;
+	if (!offset) {
+		if (site)
+			snprintf(text, size, "%s", site);
+		return site != NULL;
+	}
+	length = (int)(offset - site);
+	digits = 3 + (int)strspn(offset + 3, "0123456789abcdef");
+	if (length + digits > NAME_ROOM)
+		length = (int)length_without_parameters(site, (size_t)length);
+	snprintf(text, size, "%.*s%.*s", length, site, digits, offset);
+	return true;
 }
 
 static bool put_name_by(struct process *process, struct symbols *symbols, const struct txtrace_object *object,

@@ -19,6 +19,7 @@ void processes_init(struct processes *processes, struct source *source)
 		.vfork_exec = calltable_find("txtrace_vfork_exec"),
 		._exit = calltable_find("_exit"),
 		.fork = calltable_find("fork"),
+		.vfork = calltable_find("vfork"),
 		.spawn = calltable_find("posix_spawn"),
 		.exec = calltable_find("execve"),
 		.wait = calltable_find("waitpid"),
@@ -168,12 +169,40 @@ static void take_wait(struct processes *processes, size_t parent, const struct e
 	process->is_reaped = !(number_of(processes, event, "options") & WNOWAIT);
 }
 
+/*
+ * Return the child for which the parent has recorded the other event of vfork(), or NO_PROCESS.  Any thread may record
+ * it.
+ */
+static size_t find_vforked(const struct processes *processes, const struct event *event, pid_t pid)
+{
+	bool is_vfork = event->row == processes->vfork || event->row == processes->vfork_exec;
+	size_t i = is_vfork ? find(processes, pid) : NO_PROCESS;
+	const struct process *process = i != NO_PROCESS ? &processes->process[i] : NULL;
+
+	return process && process->half && process->half != event->row && !process->is_reaped ? i : NO_PROCESS;
+}
+
+static void take_child(struct processes *processes, size_t parent, pid_t pid, const struct event *event)
+{
+	size_t i = find_vforked(processes, event, pid);
+	bool is_vfork = event->row == processes->vfork || event->row == processes->vfork_exec;
+
+	if (i == NO_PROCESS) {
+		i = make_child(processes, parent, pid);
+		processes->process[i].half = is_vfork ? event->row : NULL;
+	} else {
+		processes->process[i].half = NULL;
+	}
+	if (event->row != processes->fork && event->row != processes->vfork && !processes->process[i].command)
+		take_text(processes, event, "path", &processes->process[i].untraced);
+}
+
 static void take_call(struct processes *processes, size_t i, const struct event *event)
 {
 	int64_t child = 0;
 	bool ends = event->call.phase == TXTRACE_CALL_ENDS;
 
-	if (event->row == processes->fork)
+	if (event->row == processes->fork || (event->row == processes->vfork && ends))
 		child = number_of(processes, event, "result");
 	else if (event->row == processes->spawn && number_of(processes, event, "result") == 0)
 		child = number_of(processes, event, "pid");
@@ -187,11 +216,8 @@ static void take_call(struct processes *processes, size_t i, const struct event 
 		take_own_end(&processes->process[i], (int)number_of(processes, event, "status"));
 	else if (event->row == processes->wait)
 		take_wait(processes, i, event);
-	if (child <= 0)
-		return;
-	i = make_child(processes, i, (pid_t)child);
-	if (event->row != processes->fork && !processes->process[i].command)
-		take_text(processes, event, "path", &processes->process[i].untraced);
+	if (child > 0)
+		take_child(processes, i, (pid_t)child, event);
 }
 
 static void take_name(struct process *process, struct source *source, const struct event *event)

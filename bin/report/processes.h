@@ -26,6 +26,11 @@ struct process {
 	bool has_status;
 	bool has_events;
 	bool is_forked;	 /* the trace has the call by which the parent made this process */
+	/*
+	 * It was vfork().  The parent records two events for it: the end of the call, and what the child has executed.
+	 * This is the one that came, until the other one comes.
+	 */
+	const struct call_row *half;
 	bool has_exited; /* the process has recorded its end */
 	bool is_reaped;	 /* the parent has got the status, so from then on its pid can belong to another process */
 };
@@ -36,7 +41,7 @@ struct processes {
 	size_t nr, room;
 	struct map by_pid; /* values are 1 + index of the newest process with this pid */
 	size_t last;	   /* the process of the last event */
-	const struct call_row *start, *end, *vfork_exec, *_exit, *fork, *spawn, *exec, *wait;
+	const struct call_row *start, *end, *vfork_exec, *_exit, *fork, *vfork, *spawn, *exec, *wait;
 };
 
 /* A struct processes of zeros is empty. */

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
+#include "waits/why_words.h"
 
 /* A row of the report: all waits for one object, by one thread or by all threads, at one call site or at all. */
 struct row {
@@ -463,6 +464,7 @@ static void print(const struct blocked *blocked, struct table *table)
 {
 	const struct blocked_options *options = blocked->options;
 	struct row **rows = sort_rows(blocked, options->order);
+	const struct words untraced = why_untraced(&blocked->waits, 0);
 
 	table->minor = minor;
 	print_table(blocked, table, rows,
@@ -475,6 +477,8 @@ static void print(const struct blocked *blocked, struct table *table)
 		table_note(table, "  and %llu wait%s whose end is missing",
 			   (unsigned long long)blocked->waits.nr_broken,
 			   blocked->waits.nr_broken == 1 ? "" : "s");
+	if (*untraced.text)
+		table_note(table, "  and %s", untraced.text);
 	free(rows);
 }
 

@@ -287,7 +287,7 @@ static void put_lock(const struct locks *locks, struct table *table, struct lock
 	table_number(table, lock->nr_taken);
 	table_number(table, lock->nr_contended);
 	table_percent(table, (double)lock->nr_contended, (double)(lock->nr_taken + lock->nr_refused));
-	if (lock->object->nr_counted > 0) {
+	if (lock->object->nr_counted > 0 || (lock->durations.n == 0 && lock->nr_taken > 0)) {
 		for (int i = 0; i < 4; i++)
 			table_unknown(table);
 	} else {

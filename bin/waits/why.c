@@ -64,15 +64,19 @@ static void print_no_wait(const struct why_words *to, const struct why_choice *c
 {
 	const char *name = source_context_name(to->source, choice->context);
 	const struct wait *last = &choice->nearest, *broken = &choice->broken;
+	const struct words untraced = why_untraced(&choice->waits, choice->context);
 
 	if (!choice->has_thread)
-		why_line(to, 0, "No thread waited for anything in this trace.");
+		why_line(to, 0, *untraced.text ? "This trace has no recorded wait." :
+						 "No thread waited for anything in this trace.");
 	else if (choice->has_broken && (!has_time || !choice->has_nearest || broken->begin_ns > last->begin_ns))
 		why_line(to, 0, "%s was %s from %s on. The trace lacks the end of this wait.", name,
 			 why_wait(broken->state, broken->object, broken->service).text,
 			 why_time(to, broken->begin_ns).text + 3);
 	else if (!has_time)
-		why_line(to, 0, "%s waited for nothing in this trace.", name);
+		why_line(to, 0, *untraced.text ? "%s has no recorded wait in this trace." :
+						 "%s waited for nothing in this trace.",
+			 name);
 	else if (choice->has_nearest)
 		why_line(to, 0, "%s did not wait then. Before, it was %s %s, until %s.", name,
 			 why_duration(last->end_ns - last->begin_ns).text,
@@ -80,6 +84,8 @@ static void print_no_wait(const struct why_words *to, const struct why_choice *c
 			 why_time(to, last->end_ns).text + 3);
 	else
 		why_line(to, 0, "%s did not wait then, nor before.", name);
+	if (*untraced.text)
+		why_line(to, 0, "%s.", untraced.text);
 }
 
 /* Say that another single wait of the thread was longer than those that are explained. */
@@ -107,6 +113,14 @@ static void add_doubts(struct why_chain *why)
 		add_doubt(&why->doubt, "the recording was interrupted, or its filter changed");
 }
 
+static void print_untraced(const struct why_chain *why, unsigned int context)
+{
+	const struct words untraced = why_untraced(&why->waits, context);
+
+	if (*untraced.text)
+		why_line(&why->to, 0, "%s.", untraced.text);
+}
+
 static bool explain(struct source *source, const struct why_choice *choice, struct why_chain *why)
 {
 	static const struct selection all;
@@ -131,6 +145,7 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 		why_chain_print(why);
 		print_longest(&why->to, choice);
 		why_chain_print_times(why);
+		print_untraced(why, choice->context);
 	} else {
 		message("%s: the file changed between two passes", source->path);
 	}

@@ -98,6 +98,18 @@ struct words why_states(const struct state_times *times)
 	return words;
 }
 
+struct words why_untraced(const struct waits *waits, unsigned int context)
+{
+	const struct sched_thread *thread = thread_states_most_untraced(&waits->states, context);
+	struct words words = {""};
+
+	if (thread && waits->nr_gaps == 0)
+		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s outside of recorded waits",
+			 thread->context ? source_context_name(waits->source, thread->context) : thread->name,
+			 why_duration(thread->untraced_ns).text);
+	return words;
+}
+
 struct words why_object(const struct awaited *object)
 {
 	struct words words;

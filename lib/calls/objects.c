@@ -338,16 +338,30 @@ void px_call_objects_mark_name(struct px_call_objects *objects, const char *name
 	objects->names[hash / 64] |= UINT64_C(1) << hash % 64;
 }
 
-/* If the text is too long, keep the end of a path, because the end is more specific than the beginning. */
+static bool is_inside_character(char byte)
+{
+	return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/*
+ * If the text is too long, put "..." for what it loses.  Keep the end of a path, because the end is more specific than
+ * the beginning.  Keep no part of a character of UTF-8.
+ */
 static void cut(const char *text, size_t length, size_t room, char *to)
 {
+	size_t kept = room - strlen("...");
+
 	if (length <= room) {
 		memcpy(to, text, length);
 		to[length] = '\0';
 	} else if (text[0] == '/') {
-		sprintf(to, "...%.*s", (int)(room - 3), text + length - (room - 3));
+		while (kept > 0 && is_inside_character(text[length - kept]))
+			kept--;
+		sprintf(to, "...%.*s", (int)kept, text + length - kept);
 	} else {
-		sprintf(to, "%.*s", (int)room, text);
+		while (kept > 0 && is_inside_character(text[kept]))
+			kept--;
+		sprintf(to, "%.*s...", (int)kept, text);
 	}
 }
 

@@ -128,11 +128,16 @@ static bool append(struct flush *flush, const struct px_report *report)
 	return true;
 }
 
-/* All events of the rings are in the log.  Append the scheduling records that come after them. */
+/*
+ * All events of the rings are in the log.  Append what comes after them: a gap at the end, and scheduling records.
+ */
 static bool append_rest(struct flush *flush)
 {
+	struct px_report overflow;
 	enum px_log_room room;
 
+	if (px_stream_last_gap(flush->stream, &overflow) && !append(flush, &overflow))
+		return false;
 	while (px_flush_sched_append(flush->stream, NULL) == PX_LOG_WRITE_FIRST)
 		if (!write_out(flush, NULL, false, &room))
 			return false;
@@ -409,6 +414,8 @@ static bool append_all_former(struct flush *flush, struct px_stream *former)
 			return false;
 	}
 	former->logging.log = logging->log;
+	if (px_stream_last_gap(former, &report) && !append(flush, &report))
+		return false;
 	if (px_stream_last_stop(former, &report)) {
 		memcpy(logging->data, former->logging.data, report.length);
 		if (!append(flush, &report))

@@ -5,14 +5,22 @@
  */
 #include "stream/stream_private.h"
 
+#include <string.h>
+
+/* Return true if the stream neither records, nor waits for room to record again. */
+static bool has_ended(uint64_t state)
+{
+	return px_state_of(state) != PX_STATE_RUNNING &&
+	       !(px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED));
+}
+
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
 			  uint64_t *counter)
 {
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 	struct px_marks marks = {0};
 
-	if (px_state_of(state) != PX_STATE_RUNNING &&
-	    !(px_state_of(state) == PX_STATE_AUTO_FULL && (state & PX_STATE_ARMED)))
+	if (has_ended(state))
 		return false;
 	if (px_eventset_has(px_stream_filter_of(stream, state), id))
 		return false;
@@ -31,6 +39,28 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
 	return px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller,
 				counter);
+}
+
+/* A process that continues this log finds in the checkpoint that OVERFLOW is reported. */
+bool px_stream_last_gap(struct px_stream *stream, struct px_report *report)
+{
+	struct px_reader *reader = &stream->reader;
+	uint64_t state = px_load_acquire(&stream->view.segment->state);
+	uint64_t counter = px_read_once(&stream->view.segment->first_dropped);
+
+	if (counter == 0 || !has_ended(state) || reader->skips_overflow || px_log_refuses(stream->logging.log) ||
+	    px_eventset_has(px_stream_filter_of(stream, state), PX_EVENT_OVERFLOW))
+		return false;
+	if ((int64_t)(counter - reader->reported_counter) < 0)
+		counter = reader->reported_counter;
+	reader->skips_overflow = true;
+	reader->reported = PX_REPORTED_NOTHING;
+	memset(report, 0, sizeof(*report));
+	report->record.id = PX_EVENT_OVERFLOW;
+	report->record.counter = counter;
+	report->record.pid = stream->target.pid;
+	report->time_ns = px_timeline_convert(&reader->timeline, counter);
+	return true;
 }
 
 void px_stream_mark_error(struct px_stream *stream, int error)

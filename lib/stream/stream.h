@@ -139,6 +139,13 @@ void px_stream_clear(struct px_stream *stream);
 bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px_caller *caller,
 			  uint64_t *counter);
 
+/*
+ * Call this when all events of the stream are read.  If the stream has stopped, will not restart automatically, and has
+ * dropped events since, fill in *report with the OVERFLOW of these events, and return true once.  If the stream starts
+ * again, RESUME comes before START as usual (UFULL-8).
+ */
+bool px_stream_last_gap(struct px_stream *stream, struct px_report *report);
+
 /* Record ERROR, because an automatic flush failed (SYSEV-8). */
 void px_stream_mark_error(struct px_stream *stream, int error);
 

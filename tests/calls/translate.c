@@ -840,6 +840,22 @@ START_TEST(names_are_short_and_of_one_object_each)
 	translate(1, PX_CALL_open, 0);
 	ck_assert_uint_le(strlen(name_of(object_in(1))), 59);
 	ck_assert_ptr_nonnull(strchr(name_of(object_in(1)), '#'));
+	/* A name shows that it lost its end, and loses whole characters only. */
+	memset(text, 'y', sizeof(text));
+	text[199] = '\0';
+	say(1, M1, text);
+	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_uint_eq(strlen(name_of(object_in(0))), 59);
+	ck_assert_str_eq(name_of(object_in(0)) + 55, "y...");
+	memcpy(text + 55, "\303\274", 2);
+	say(1, M1, text);
+	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_str_eq(name_of(object_in(0)) + 54, "y...");
+	text[0] = '/';
+	memcpy(text + 199 - 57, "\303\274", 2);
+	say(1, M1, text);
+	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_int_eq(strncmp(name_of(object_in(0)), "...y", 4), 0);
 	/* Names that the viewer shows in the same way count as equal. */
 	say(1, M1, "a_b");
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);

@@ -122,16 +122,23 @@ else
 fi
 
 # Without --inherit, a child of vfork() also counts as a process that could be traced.
+# The child takes 50 ms until it executes the program.
 cat >vforks.c <<'EOF'
+#include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 int main(void)
 {
+	const struct timespec time = {.tv_nsec = 50000000};
 	pid_t pid = vfork();
 	if (pid == 0) {
+		syscall(SYS_nanosleep, &time, NULL);
 		execl("./locks", "locks", (char *)NULL);
 		_exit(99);
 	}
+	printf("%d\n", (int)pid);
 	return waitpid(pid, NULL, 0) != pid;
 }
 EOF
@@ -142,6 +149,75 @@ says 'the calls of the program that start one are 1; --inherit'
 nr_checks=$((nr_checks + 1))
 "$tool" report --processes log.trx | grep -q ' exit 0 *\./locks (not traced)$' ||
 	complain "the tree does not show the child of vfork(): $("$tool" report --processes log.trx)"
+is 'processes' 2 "$("$tool" report --processes log.trx | grep -c '^ *[0-9].* exit ')"
+# The parent waits, and the end of its call has the pid of the child.
+is 'result of vfork()' "$(cat record.out)" "$("$tool" print --format jsonl -f 'vfork data.wait:ends' log.trx |
+	sed -n 's/.*"result":\([0-9]*\).*/\1/p')"
+nr_checks=$((nr_checks + 1))
+"$tool" waits --format csv log.trx | grep -q vfork ||
+	complain "no wait in vfork(): $("$tool" waits --format csv log.trx)"
+# Many threads are in vfork() at the same time, and a thread may record what another one executed.
+# A child of vfork() may call vfork(), and each caller keeps its registers.
+cat >crowd.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void start(void)
+{
+	register long kept __asm__("rbx") = random();
+	long expected;
+	int status;
+	pid_t pid;
+	__asm__ volatile("" : "+r"(kept));
+	expected = kept;
+	pid = vfork();
+	if (pid == 0) {
+		execl("./locks", "locks", (char *)NULL);
+		_exit(9);
+	}
+	__asm__ volatile("" : "+r"(kept));
+	if (kept != expected || waitpid(pid, &status, 0) != pid || status != 0)
+		abort();
+}
+static void *run(void *argument)
+{
+	for (int i = 0; i < 10; i++)
+		start();
+	return argument;
+}
+int main(void)
+{
+	pthread_t thread[12];
+	int status;
+	pid_t pid;
+	for (int i = 0; i < 12; i++)
+		pthread_create(&thread[i], NULL, run, NULL);
+	for (int i = 0; i < 12; i++)
+		pthread_join(thread[i], NULL);
+	pid = vfork();
+	if (pid == 0) {
+		pid_t child = vfork();
+		if (child == 0)
+			_exit(3);
+		waitpid(child, &status, 0);
+		_exit(WEXITSTATUS(status));
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+EOF
+if [ "$(uname -m)" = x86_64 ]; then
+	${CC:-cc} -D_GNU_SOURCE -O2 -pthread crowd.c -o crowd || complain 'crowd.c is not compiled'
+	recorded --inherit ./crowd
+	is 'status of threads in vfork()' 3 "$?"
+	"$tool" report --processes log.trx >tree
+	is 'children of vfork() that have recorded their program' 120 "$(grep -c ' exit 0 *locks$' tree)"
+	is 'those that are not traced' 0 "$(grep -c 'locks (not traced)' tree)"
+	is 'locks of all' 12000 "$("$tool" print --format jsonl --columns number -f pthread_mutex_lock log.trx | wc -l)"
+else
+	echo 'SKIP threads in vfork(): this is not x86-64'
+fi
 # A thread that executes a program is one thread.
 recorded --inherit sh -c '(exec ./locks); exit 3'
 nr_checks=$((nr_checks + 1))

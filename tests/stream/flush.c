@@ -373,6 +373,67 @@ START_TEST(flush_of_a_full_stream_marks_what_was_lost)
 }
 END_TEST
 
+/* UFULL-8: the loss after the last event, also if a flush comes before the end, or if OVERFLOW is filtered */
+START_TEST(flush_of_a_full_stream_that_ends_marks_its_loss)
+{
+	bool flushes = _i == 1, filters = _i == 2;
+	trace_event_set_t set;
+	uint64_t stop_ns;
+	uint32_t n;
+
+	ok(posix_trace_eventset_empty(&set));
+	if (filters)
+		ok(posix_trace_eventset_add(POSIX_TRACE_OVERFLOW, &set));
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, POSIX_TRACE_LOOP, 0);
+	ok(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	ok(posix_trace_start(stream));
+	n = fill();
+	usleep(1000);
+	trace_many(3); /* lost */
+	ok(posix_trace_stop(stream));
+	if (flushes)
+		ok(posix_trace_flush(stream));
+	finish();
+	expect(POSIX_TRACE_START);
+	expect_numbers(0, n);
+	expect_stop(1);
+	stop_ns = px_test_ns(seen.info.posix_timestamp);
+	if (!filters) {
+		expect(POSIX_TRACE_OVERFLOW);
+		ck_assert_uint_gt(px_test_ns(seen.info.posix_timestamp), stop_ns);
+		ck_assert_uint_eq(seen.length, 0);
+	}
+	expect_end();
+}
+END_TEST
+
+/* UFULL-8: this gap has an end if the stream starts again. */
+START_TEST(flush_of_a_full_stream_that_starts_again_ends_its_gap)
+{
+	uint32_t n;
+
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, POSIX_TRACE_LOOP, 0);
+	ok(posix_trace_start(stream));
+	n = fill();
+	trace_many(3); /* lost */
+	ok(posix_trace_stop(stream));
+	ok(posix_trace_flush(stream));
+	ok(posix_trace_flush(stream));
+	ok(posix_trace_start(stream));
+	trace_next();
+	finish();
+	expect(POSIX_TRACE_START);
+	expect_numbers(0, n);
+	expect_stop(1);
+	expect(POSIX_TRACE_OVERFLOW);
+	expect(POSIX_TRACE_RESUME);
+	expect(POSIX_TRACE_START);
+	expect_numbers(n + 3, n + 4);
+	expect_stop(0);
+	expect_end();
+}
+END_TEST
+
 /* SYSEV-9: the same events with one of them in the filter: 0 OVERFLOW, 1 RESUME, 2 FLUSH_START, 3 START */
 START_TEST(flush_of_a_full_stream_marks_its_loss_without_filtered_events)
 {
@@ -1907,6 +1968,8 @@ static TCase *flush_cases(void)
 	tcase_add_loop_test(tcase, flush_pair_in_the_filter_is_not_recorded, 0, 4);
 	tcase_add_test(tcase, flush_of_a_full_stream_starts_it_again);
 	tcase_add_test(tcase, flush_of_a_full_stream_marks_what_was_lost);
+	tcase_add_loop_test(tcase, flush_of_a_full_stream_that_ends_marks_its_loss, 0, 3);
+	tcase_add_test(tcase, flush_of_a_full_stream_that_starts_again_ends_its_gap);
 	tcase_add_loop_test(tcase, flush_of_a_full_stream_marks_its_loss_without_filtered_events, 0, 4);
 	tcase_add_test(tcase, flush_of_a_full_stream_that_was_stopped_leaves_it_stopped);
 	tcase_add_test(tcase, flush_in_progress_is_told_and_holds_nobody_up);

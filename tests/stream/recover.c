@@ -1188,7 +1188,7 @@ START_TEST(recover_has_what_was_read_and_not_written)
 	expect_recovered();
 	ck_assert_uint_eq(loss_of_log().overwritten, 0);
 	ck_assert_uint_ge(loss_of_log().dropped, 200);
-	ck_assert_uint_eq(read_log(false).nr_gaps, 0);
+	ck_assert_uint_eq(read_log(false).nr_gaps, 1); /* UFULL-8: they are lost at the end */
 }
 END_TEST
 

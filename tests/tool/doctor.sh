@@ -147,6 +147,25 @@ END
 	doctor 0 "$scratch/language"
 	shows 'note' "is written in ${language%%:*}: its own locks use futexes directly"
 done
+# Rust calls syscall(), and its futexes are recorded.
+build language <<'END'
+#include <unistd.h>
+__asm__(".section .comment,\"\",@progbits\n.string \"rustc version 1.70\"\n.text\n");
+int main(void) { return (int)syscall(0, -1, 0, 0) == 0; }
+END
+doctor 0 "$scratch/language"
+shows 'note' 'its own locks use futexes, of which waits and wake-ups are recorded'
+# A library that makes system calls itself.
+build liburing.so.2 -shared -fPIC <<'END'
+int wait_for_ring(void);
+int wait_for_ring(void) { return 0; }
+END
+build ring -L"$scratch" -l:liburing.so.2 -Wl,-rpath,"$scratch" <<'END'
+int wait_for_ring(void);
+int main(void) { return wait_for_ring(); }
+END
+doctor 0 "$scratch/ring"
+shows 'note' 'it uses liburing.so.2, which makes its system calls itself'
 build nothing <<'END'
 int main(void) { return 0; }
 END

@@ -65,4 +65,33 @@ else
 	sites inner | grep -qF '<bank::account::Keys<&[u8]> as bank::account::Give>::give::<[u64; 16]>+0x' ||
 		complain "names of inner: $(sites inner)"
 fi
+
+# The names of C++ contain blanks.  If such a name is too long, the parameters of the function are left out.
+if has_program "${CXX:-c++}" 'names of C++'; then
+	cat >"$scratch/names.cc" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+struct queue {
+	pthread_mutex_t *mutex;
+	__attribute__((noinline)) int push(unsigned long number, bool last) const { pthread_mutex_lock(mutex); pthread_mutex_unlock(mutex); return (int)number + last; }
+	__attribute__((noinline)) int push_several(unsigned long number, unsigned long long other, bool last) const { pthread_mutex_lock(mutex); pthread_mutex_unlock(mutex); return (int)(number + other) + last; }
+};
+int main()
+{
+	pthread_mutex_t *mutexes = new pthread_mutex_t[2]();
+	queue first = {&mutexes[0]}, second = {&mutexes[1]};
+	usleep(100000); // the recorder reads the modules
+	return first.push(1, true) + second.push_several(1, 2, true) == 0;
+}
+END
+	if "${CXX:-c++}" -g -pthread "$scratch/names.cc" -o "$scratch/names" 2>"$scratch/err"; then
+		record_named names "$tool" record --preload --quiet --force -o "$log" "$scratch/names"
+		"$tool" info --objects "$log" >"$scratch/objects"
+		nr_checks=$((nr_checks + 2))
+		grep -q ' queue::push(unsigned long, bool) const+0x' "$scratch/objects" || complain "names of C++: $(grep mutex "$scratch/objects")"
+		grep -q ' queue::push_several+0x' "$scratch/objects" || complain "long names of C++: $(grep mutex "$scratch/objects")"
+	else
+		echo 'SKIP names of C++: it does not compile'
+	fi
+fi
 finish

@@ -350,6 +350,31 @@ if own_preload; then
 	has 20 "$log" pthread_mutex_lock
 	has 20 "$log" pthread_mutex_unlock
 	"$tool" info --format json "$log" | grep -q '"complete": true' || complain 'a preloaded program leaves no whole log'
+	# A program that ends while the rings are full: lost events are in a gap, and the hold that lasts into it has no length.
+	cat >"$scratch/flood.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER, often = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	pthread_mutex_lock(&held);
+	for (int i = 0; i < 300000; i++) {
+		pthread_mutex_lock(&often);
+		pthread_mutex_unlock(&often);
+	}
+	_exit(0);
+}
+END
+	${CC:-cc} -pthread "$scratch/flood.c" -o "$scratch/flood" || complain 'flood.c is not compiled'
+	ends 0 "$tool" record --preload --force --size 16k -o "$log" -- "$scratch/flood"
+	nr_checks=$((nr_checks + 2))
+	"$tool" info "$log" >"$scratch/out"
+	grep -q '^lost: dropped  *[1-9]' "$scratch/out" && grep -q '^gaps  *[1-9]' "$scratch/out" ||
+		complain "events were lost in no gap: $(grep -E '^(lost|gaps)' "$scratch/out")"
+	grep -q '^stream was full  *yes$' "$scratch/out" || complain 'info does not say that the stream was full'
+	"$tool" locks --format csv "$log" 2>"$scratch/err" | tr -d '\r' >"$scratch/out"
+	grep -q '^Locks,held,.*,held_s,$' "$scratch/out" ||
+		complain "locks tells how long a lock was held into a gap: $(grep ',held,' "$scratch/out")"
 	# The log has the modules that the program had loaded, and not those of the recorder.
 	for pause in $pauses; do
 		open_gate_in "$pause"

@@ -78,4 +78,36 @@ done
 nr_checks=$((nr_checks + 1))
 "$tool" report "$scratch/core" 2>/dev/null | grep -q 'lost by the kernel: 5 scheduling records; 1 gaps' ||
 	complain 'report does not count lost records'
+
+# Time blocked outside of recorded waits, such as in a library that makes system calls itself.
+"$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running worker
+1 event 1 0
+10 out 1 0 blocked
+80 in 1 0
+90 call 1 0 sem_wait begins 5000 0 0 0
+91 out 1 0 blocked
+95 in 1 0
+96 call 1 0 sem_wait ends 5000 0 0 0
+100 stop
+END
+for command in why blocked; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" $command "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
+	grep -q 'worker.* was blocked for 70\.0 us outside of recorded waits' "$scratch/out" ||
+		complain "$command does not say what is not traced: $(cat "$scratch/out")"
+done
+"$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running worker
+1 event 1 0
+10 out 1 0 blocked
+80 in 1 0
+100 stop
+END
+nr_checks=$((nr_checks + 1))
+"$tool" why "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
+grep -q 'This trace has no recorded wait' "$scratch/out" ||
+	complain "why: $(cat "$scratch/out")"
 finish

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/record_report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace_ext.h>
+
+#include "base/message.h"
+#include "live/children.h"
+#include "live/wrapper_stats.h"
+#include "trace/source.h"
+
+/*
+ * A log has holes where no data was written yet. So report the size of the used blocks, and not the length of the file.
+ */
+static const char *shown_size(const struct stat *status)
+{
+	double bytes = (double)status->st_blocks * 512;
+	static char text[32];
+
+	if (bytes < 1e6)
+		snprintf(text, sizeof(text), "%.0f kB", bytes / 1e3);
+	else
+		snprintf(text, sizeof(text), "%.1f MB", bytes / 1e6);
+	return text;
+}
+
+void record_report_progress(const struct recording *recording)
+{
+	struct txtrace_stream stream;
+	struct txtrace_loss loss;
+	struct stat status;
+
+	if (recording->options->is_quiet || recording->options->is_flight || stat(recording->path, &status) != 0 ||
+	    txtrace_get_stream(recording->trace, &stream) != 0 ||
+	    txtrace_get_loss(recording->trace, &loss) != 0)
+		return;
+	progress_text("recording: %llu events, %llu lost, %s", stream.nr_events,
+		      loss.overwritten + loss.dropped + loss.abandoned, shown_size(&status));
+}
+
+bool record_report_log(const struct recording *recording, const char *path,
+		       unsigned long long *nr_events)
+{
+	const struct record_options *options = recording->options;
+	struct source *source = source_open(path, 0);
+	trace_event_set_t system;
+	struct event event;
+	int is_system = 1;
+
+	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
+	*nr_events = source ? source->file.nr_events : 0;
+	if (source)
+		source_report_unnamed(source);
+	if (source && options->command && !options->control.inherits)
+		wrapper_stats_report_children(source);
+	if (source && source->file.nr_volumes > 1)
+		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
+			"files with all events for TraceX",
+			path, source->file.nr_volumes, path);
+	while (source && is_system && source_next(source, &event)) {
+		posix_trace_eventset_ismember(event.type, &system, &is_system);
+		is_system |= event.row && event.row == calltable_find("txtrace_process_start");
+		is_system |= event.row && event.row == calltable_find("txtrace_process_end");
+	}
+	if (source && options->control.inherits)
+		children_report(source, recording->others_go_on);
+	source_close(source);
+	return !is_system;
+}
+
+static const char *shown_loss(const struct txtrace_loss *loss)
+{
+	static char text[128];
+	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
+
+	if (sum == 0)
+		return "none lost";
+	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)",
+		 sum, loss->overwritten, loss->dropped, loss->abandoned);
+	return text;
+}
+
+void record_report_full(const struct recording *recording, const struct posix_trace_status_info *status)
+{
+	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
+		return;
+	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
+		recording->path,
+		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
+}
+
+/* If events were dropped because the rings were full, name the options that help. */
+static void report_remedy(const struct recording *recording, const struct txtrace_loss *loss)
+{
+	const struct session_options *control = &recording->options->control;
+
+	if (recording->options->is_quiet || loss->dropped == 0 || control->stream_policy != POSIX_TRACE_FLUSH)
+		return;
+	if (control->largest_size == 0)
+		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
+			recording->path, loss->dropped);
+	else
+		message("%s lacks %llu events, because the rings could not grow further; --event or --events record "
+			"less",
+			recording->path, loss->dropped);
+}
+
+void record_report_result(const struct recording *recording, unsigned long long nr_events,
+			  const struct txtrace_loss *loss)
+{
+	int64_t ns = recording_ns(recording);
+	struct stat status = {.st_blocks = 0};
+
+	stat(recording->path, &status);
+	if (!recording->options->is_quiet)
+		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->path,
+			nr_events, shown_loss(loss), shown_size(&status),
+			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
+	report_remedy(recording, loss);
+}
+
+void record_report_nothing(const struct recording *recording)
+{
+	if (recording->options->choice.nr > 0 && recording->target.has_library)
+		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
+			recording->target.name);
+	else if (recording->options->preloads)
+		message("%s made no call that is traced; txtrace doctor %s lists the calls that can be traced",
+			recording->target.name, recording->options->command[0]);
+	else
+		target_explain(&recording->target, recording->options->control.inherits);
+}
+
+void record_report_unread(const struct recording *recording)
+{
+	if (recording->nr_unread > 0)
+		message("%s: %u process%s ended before the tool could read the names of its objects, so these have "
+			"addresses",
+			recording->path, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
+}
