@@ -94,8 +94,8 @@ static bool copy_from(int from, int to, struct lines *lines)
 }
 
 /*
- * Copy the lines of this process to a file (-1: to none).  Return false if that failed.  The buffer is not on the stack:
- * a signal handler may run this on a small one.
+ * Copy the lines of this process to a file (-1: to none).  Return false if that failed.  The buffer is not on the
+ * stack: a signal handler may run this on a small one.
  */
 static bool copy_lines(int to, uint32_t *hash)
 {

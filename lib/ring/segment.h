@@ -29,8 +29,8 @@
  *
  *	stop, filter	exchange, DSB (settle_writers()), px_clock_read_later(), counter of STOP or FILTER
  *	recovery	the same, and px_clock_read_later() gives the counter of the last STOP
- *	automatic stop	No thread reads a counter for it.  Before the next START the controller has loaded AUTO_FULL and
- *			passes the DSB; the writers that saw RUNNING had read their counters before.
+ *	automatic stop	No thread reads a counter for it.  Before the next START the controller has loaded AUTO_FULL
+ *			and passes the DSB; the writers that saw RUNNING had read their counters before.
  *	writer		counter, exchange of head that depends on it, load with acquire of the state word
  *
  * tests/tree/aarch64.sh looks for these steps in the code of a compiler.
@@ -120,8 +120,8 @@ PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 }
 
 /*
- * Return true if there was no START, no stop by a call and no clear between these words.  It may be false after a change
- * of the filter, because the version of the window may rise with it.
+ * Return true if there was no START, no stop by a call and no clear between these words.  It may be false after a
+ * change of the filter, because the version of the window may rise with it.
  */
 PX_INLINE bool px_state_is_same_run(uint64_t a, uint64_t b)
 {

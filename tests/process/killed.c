@@ -275,8 +275,8 @@ static bool is_at_trap(pid_t child, const struct user_regs_struct *registers)
 }
 
 /*
- * A stop inside of a sequence makes the kernel begin it again.  So remove the sequence from the rseq area as soon as the
- * child has stored it there.
+ * A stop inside of a sequence makes the kernel begin it again.  So remove the sequence from the rseq area as soon as
+ * the child has stored it there.
  */
 static void remove_sequence(pid_t child, const struct user_regs_struct *registers)
 {
@@ -355,8 +355,8 @@ static uint64_t count_lost(void)
 }
 
 /*
- * EVENT-17: whatever the instruction at which the writer dies, its event is read once, or counted once, or neither.  Each
- * 29th instruction, from a random one on; make check-stress: each instruction.
+ * EVENT-17: whatever the instruction at which the writer dies, its event is read once, or counted once, or neither.
+ * Each 29th instruction, from a random one on; make check-stress: each instruction.
  */
 START_TEST(event_of_a_process_killed_at_each_instruction_is_accounted_for_once)
 {

@@ -159,8 +159,8 @@ START_TEST(create_by_root_traces_process_of_another_user)
 END_TEST
 
 /*
- * CREATE-7 CREATE-13: the target's user has damaged the file with the names, which root reads.  When the target opens its
- * next name, root finds the names.  Root follows no link.
+ * CREATE-7 CREATE-13: the target's user has damaged the file with the names, which root reads.  When the target opens
+ * its next name, root finds the names.  Root follows no link.
  */
 START_TEST(create_by_root_beside_a_damaged_names_file_lists_later_names)
 {
