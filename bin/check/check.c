@@ -14,6 +14,7 @@
 #include "trace/source.h"
 
 #define BUFFER_BYTES_MAX 0x07FFFFFFu
+#define SLOTS_MAX (1u << 20) /* of the registry; the library reads no more, either */
 #define MANY_EVENTS 200000
 #define MANY_THREADS 200
 #define MANY_RESUMES 10000
@@ -216,6 +217,13 @@ static bool check_registry(struct check *check)
 			      "it",
 			      slot + 1, check->nr_object_slots);
 			return false;
+		}
+		if (slot == SLOTS_MAX) {
+			FOUND(check, many_objects, offset,
+			      "the registry has %u slots: TraceX is too slow for so many, and the slots from here on "
+			      "were not checked",
+			      check->nr_object_slots);
+			break;
 		}
 		if (object.type == 0)
 			continue;

@@ -80,6 +80,7 @@ struct px_log_volume {
 	} hand[2];		      /* [0]: slots of threads; [1]: slots of objects of calls */
 	/* Index: object slot; the slots of event types are not used. */
 	struct px_log_context *context;
+	bool is_used; /* false: all contexts but the first one are zero */
 	/* Index: object slot, counted from the first slot of event types. */
 	unsigned int *type;
 	uint32_t types_written;

@@ -43,8 +43,9 @@ void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
 	unsigned int *type = volume->type;
 	uint16_t *changed = volume->changed;
 
+	/* The contexts of a new volume are zero.  To clear them would touch each page of their memory. */
+	memset(context, 0, (volume->is_used ? nr_contexts : 1) * sizeof(*context));
 	memset(volume, 0, sizeof(*volume));
-	memset(context, 0, nr_contexts * sizeof(*context));
 	volume->context = context;
 	volume->type = type;
 	volume->changed = changed;
@@ -84,6 +85,7 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 		if (*from)
 			*from = context->next;
 	}
+	volume->is_used |= slot != 0;
 	context->handle = handle;
 	context->title_ns = 0;
 	from = bucket_of(volume, handle);
@@ -95,6 +97,7 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
 {
 	if (context->is_listed)
 		return;
+	volume->is_used |= context != volume->context;
 	context->is_listed = true;
 	volume->changed[volume->nr_changed++] = (uint16_t)(context - volume->context);
 }

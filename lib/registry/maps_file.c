@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,9 +14,8 @@
 #include "base/modules_remote.h"
 #include "base/shm.h"
 
-/* The kernel may write longer lines.  They are left out. */
-#define LINE_BYTES 1024
-#define PART_BYTES 1024
+#define BUFFER_BYTES 65536 /* the lines of most programs */
+#define LINE_BYTES 1024	   /* the kernel may write longer lines.  They are left out */
 #define BYTES_MAX 1000000
 #define HASH_FIRST UINT32_C(2166136261)
 #define HASH_FACTOR UINT32_C(16777619)
@@ -23,13 +23,13 @@
 /* The lines with code at the last look.  A child of fork has the mappings of its parent, and its copy of this. */
 static uint32_t stored_hash;
 
+/* The buffer has lines to write, then lines that were taken, then bytes that are no whole line yet. */
 struct lines {
-	int from, to; /* to: -1 to compute only the hash */
+	char *buffer;
+	size_t kept, taken, end;
 	uint32_t hash;
 	bool is_after_file; /* the last line belongs to a file, so a line without a name is its data that is zero */
-	bool failed;
-	size_t length, got, written;
-	char line[LINE_BYTES], part[PART_BYTES];
+	size_t written;
 };
 
 /* A line is BEGIN-END RIGHTS OFFSET DEVICE INODE PATH. */
@@ -40,51 +40,80 @@ static bool has_code(const char *line, size_t length)
 	return rights && rights + 3 < line + length && rights[3] == 'x';
 }
 
-static void take_line(struct lines *lines)
+static bool is_wanted(struct lines *lines, const char *line, size_t length)
 {
-	bool is_of_file = memchr(lines->line, '/', lines->length) != NULL;
-	bool is_wanted = is_of_file || (lines->is_after_file && !memchr(lines->line, '[', lines->length));
+	bool is_of_file = memchr(line, '/', length) != NULL;
+	bool is_after_file = lines->is_after_file;
 
 	lines->is_after_file = is_of_file;
-	for (size_t i = 0; is_of_file && has_code(lines->line, lines->length) && i < lines->length; i++)
-		lines->hash = (lines->hash ^ (unsigned char)lines->line[i]) * HASH_FACTOR;
-	if (!is_wanted || lines->to < 0)
-		return;
-	lines->written += lines->length;
-	lines->failed |= lines->written > BYTES_MAX ||
-			 syscall(SYS_write, lines->to, lines->line, lines->length) != (long)lines->length;
+	for (size_t i = 0; is_of_file && has_code(line, length) && i < length; i++)
+		lines->hash = (lines->hash ^ (unsigned char)line[i]) * HASH_FACTOR;
+	return is_of_file || (is_after_file && !memchr(line, '[', length));
 }
 
-static void take_part(struct lines *lines)
+static void take_lines(struct lines *lines)
 {
-	for (size_t i = 0; i < lines->got; i++) {
-		if (lines->length < LINE_BYTES)
-			lines->line[lines->length] = lines->part[i];
-		lines->length++;
-		if (lines->part[i] != '\n')
-			continue;
-		if (lines->length <= LINE_BYTES)
-			take_line(lines);
-		lines->length = 0;
+	const char *end;
+
+	while ((end = memchr(lines->buffer + lines->taken, '\n', lines->end - lines->taken))) {
+		const char *line = lines->buffer + lines->taken;
+		size_t length = (size_t)(end + 1 - line);
+
+		if (length <= LINE_BYTES && is_wanted(lines, line, length)) {
+			memmove(lines->buffer + lines->kept, line, length);
+			lines->kept += length;
+		}
+		lines->taken += length;
 	}
 }
 
-/* Copy the lines of this process to a file (-1: to none).  Return false if that failed. */
+/* Write the lines to the file, unless `to` is -1, and make room in the buffer.  Return false if that failed. */
+static bool write_kept(struct lines *lines, int to)
+{
+	lines->written += lines->kept;
+	if (to >= 0 && (lines->written > BYTES_MAX ||
+			syscall(SYS_write, to, lines->buffer, lines->kept) != (long)lines->kept))
+		return false;
+	lines->end -= lines->taken;
+	memmove(lines->buffer, lines->buffer + lines->taken, lines->end);
+	lines->kept = lines->taken = 0;
+	return lines->end < BUFFER_BYTES;
+}
+
+static bool copy_from(int from, int to, struct lines *lines)
+{
+	long got;
+
+	while ((got = syscall(SYS_read, from, lines->buffer + lines->end, BUFFER_BYTES - lines->end)) > 0) {
+		lines->end += (size_t)got;
+		take_lines(lines);
+		if (lines->end == BUFFER_BYTES && !write_kept(lines, to))
+			return false;
+	}
+	return got == 0 && write_kept(lines, to);
+}
+
+/*
+ * Copy the lines of this process to a file (-1: to none).  Return false if that failed.  The buffer is not on the
+ * stack: a signal handler may run this on a small one.
+ */
 static bool copy_lines(int to, uint32_t *hash)
 {
-	struct lines lines = {.to = to, .hash = HASH_FIRST};
-	long got = 0;
+	struct lines lines = {.hash = HASH_FIRST};
+	bool is_done = false;
+	int from;
 
-	lines.from = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (lines.from < 0)
+	lines.buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (lines.buffer == MAP_FAILED)
 		return false;
-	while (!lines.failed && (got = syscall(SYS_read, lines.from, lines.part, sizeof(lines.part))) > 0) {
-		lines.got = (size_t)got;
-		take_part(&lines);
+	from = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	if (from >= 0) {
+		is_done = copy_from(from, to, &lines);
+		syscall(SYS_close, from);
 	}
-	syscall(SYS_close, lines.from);
+	munmap(lines.buffer, BUFFER_BYTES);
 	*hash = lines.hash;
-	return !lines.failed && got == 0;
+	return is_done;
 }
 
 /* A file beyond the limit would end the program with SIGXFSZ. */

@@ -49,11 +49,21 @@
 struct rseq;
 #endif
 
+/* Return false if the C library registers no rseq areas in this process. */
+PX_INLINE bool px_cpu_may_have_area(void)
+{
+#if PX_HAS_CPURINGS
+	return __rseq_size > 0;
+#else
+	return false;
+#endif
+}
+
 /* Return the rseq area that the C library has registered for the calling thread, or NULL. */
 PX_INLINE struct rseq *px_cpu_area(void)
 {
 #if PX_HAS_CPURINGS
-	if (__rseq_size > 0) {
+	if (px_cpu_may_have_area()) {
 		char *thread = __builtin_thread_pointer();
 		struct rseq *area = (struct rseq *)(void *)(thread + __rseq_offset);
 

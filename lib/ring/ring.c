@@ -160,9 +160,10 @@ uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t
 	uint32_t tid = px_word_tid(seen);
 
 	/* A record has one owner, and its slots are claimed in order: stop at the first slot with another owner. */
-	while (position != head && px_word_state(seen) == PX_SLOT_CLAIMED &&
-	       px_word_tid(seen) == tid && px_word_ahead_of(seen, position) == 0) {
-		px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_VOID));
+	while (position != head && px_word_tid(seen) == tid && px_word_ahead_of(seen, position) == 0 &&
+	       (px_word_state(seen) == PX_SLOT_CLAIMED || px_word_state(seen) == PX_SLOT_MORE)) {
+		if (px_word_state(seen) == PX_SLOT_CLAIMED)
+			px_compare_exchange(word, seen, px_word(position, tid, PX_SLOT_VOID));
 		position++;
 		word = &ring->slots[position & ring->mask].word;
 		seen = px_read_once(word);

@@ -407,9 +407,16 @@ PX_INLINE bool px_ring_is_left(uint64_t word, uint64_t position)
 	       px_word_ahead_of(word, position) == 0;
 }
 
+/* Return true if the slot of this position holds a committed further slot of a record. */
+PX_INLINE bool px_ring_is_more(uint64_t word, uint64_t position)
+{
+	return px_word_state(word) == PX_SLOT_MORE && px_word_ahead_of(word, position) == 0;
+}
+
 /*
  * A dead thread has claimed slots for one record, from position on.  Make these slots void, and return the position
- * after them.  The caller has checked that the thread is dead.
+ * after them.  The thread may have committed some of the further slots; they stay as they are.  The caller has checked
+ * that the thread is dead.
  */
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 

@@ -6,7 +6,8 @@
  * The state word decides whether an event is recorded.  Threads change it as a whole, by compare-exchange or exchange.
  * It holds two versions.  Each change of the filter raises the version of the filter.  A controller that sets a new
  * state raises the version of the window.  A controller that only clears the armed bit does not, because no writer
- * reads that bit.  So if a writer finds the word unchanged, nothing happened in between:
+ * reads that bit.  After 256 changes of the filter, its version begins again, and the version of the window rises, too.
+ * So if a writer finds the word unchanged, nothing happened in between:
  *
  *	writer		load the word (RUNNING), test the filter it names, reserve, load the word again;
  *			if only the filter has changed, test the new filter; otherwise give the slots up
@@ -21,15 +22,27 @@
  * first load returns RUNNING, the writer takes its counter after START got its counter.  So START is the first event,
  * STOP is the last event, and an event recorded after FILTER was tested against the new set.
  *
- * The counter of STOP must be read after the exchange is visible to all CPUs.  px_clock_read_later() ensures this: on
- * aarch64 it completes the exchange first (DSB).  Without that, a writer could read a later counter than STOP and still
- * load RUNNING.
+ * The counter of STOP must be read after the exchange is visible to all CPUs.  Otherwise a writer could read a later
+ * counter than STOP and still load RUNNING.  On aarch64 an exchange alone does not ensure this.  It takes a DSB, which
+ * completes the exchange, and then an ISB, because a DSB does not keep the CPU from reading the counter early.  Each
+ * read of the counter begins with the ISB (clock.h).  So these are the paths:
  *
- * A version has 28 bits, so the word is the same again after exactly 2^28 changes of one kind.  If exactly that number
- * of changes, or a multiple of it, happens between the two loads of a writer, the writer does not notice them.  Then it
- * may record one event that the filter excludes, or that is outside of a window.  The fastest controller takes 0.35 us
- * for a change of the filter and 0.16 us for a change of the state.  So this needs a writer that sleeps for more than
- * 40 s between its loads, and the exact number of changes.  No claim or slot depends on the versions.
+ *	stop, filter	exchange, DSB (settle_writers()), px_clock_read_later(), counter of STOP or FILTER
+ *	recovery	the same, and px_clock_read_later() gives the counter of the last STOP
+ *	automatic stop	No thread reads a counter for it.  Before the next START the controller has loaded AUTO_FULL
+ *			and passes the DSB; the writers that saw RUNNING had read their counters before.
+ *	writer		counter, exchange of head that depends on it, load with acquire of the state word
+ *
+ * tests/tree/aarch64.sh looks for these steps in the code of a compiler.
+ *
+ * Both versions together have 56 bits.  The word is the same again after 2^56 changes of the filter, or after 2^48
+ * changes of the state.  The fastest controller takes 0.35 us for a change of the filter and 0.16 us for a change of the
+ * state.  So a writer would have to sleep between its two loads for at least 1.4 years, while a controller does nothing
+ * else.
+ *
+ * When the version of the window rises with the filter, a writer between its loads begins again, as after a stop.  If
+ * it has just filled the stream, it leaves the automatic stop to the thread that changes the filter.  That thread looks
+ * after the change whether the stream is full.
  *
  * In a segment of zeros, the state means "ended".  A retired mapping holds only zeros (see px_shm_retire()).
  */
@@ -73,7 +86,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3B747845636175) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x3C747845636175) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
 #define PX_SEGMENT_MEMBERS 1024
 
@@ -84,11 +97,11 @@ enum px_state {
 	PX_STATE_AUTO_FULL = 3 /* stopped automatically: no room for events */
 };
 
-/* Bits 0-3 state, 4 restart armed, 8-35 version of the filter (8-9 filter), 36-63 version of the window. */
+/* Bits 0-3 state, 4 restart armed, 8-15 version of the filter (8-9 filter), 16-63 version of the window. */
 #define PX_STATE_ARMED UINT64_C(0x10)
-#define PX_STATE_FILTERS UINT64_C(0xFFFFFFF00)
+#define PX_STATE_FILTERS UINT64_C(0xFF00)
 #define PX_STATE_FILTER_BIT 8
-#define PX_STATE_WINDOW_BIT 36
+#define PX_STATE_WINDOW_BIT 16
 
 PX_INLINE enum px_state px_state_of(uint64_t word)
 {
@@ -106,7 +119,10 @@ PX_INLINE bool px_state_is_same_window(uint64_t a, uint64_t b)
 	return ((a ^ b) & ~PX_STATE_FILTERS) == 0;
 }
 
-/* Return true if there was no START, no stop by a call and no clear between these words. */
+/*
+ * Return true if there was no START, no stop by a call and no clear between these words.  It may be false after a
+ * change of the filter, because the version of the window may rise with it.
+ */
 PX_INLINE bool px_state_is_same_run(uint64_t a, uint64_t b)
 {
 	return (a ^ b) >> PX_STATE_WINDOW_BIT == 0;
@@ -119,11 +135,13 @@ PX_INLINE uint64_t px_state_next(uint64_t word, enum px_state state, bool armed)
 	       (UINT64_C(1) << PX_STATE_WINDOW_BIT);
 }
 
-/* Return the word with the next filter, in the same window.  The low bits of the version are the filter. */
+/*
+ * Return the word with the next filter, in the same window, or in the next one if the version of the filter begins
+ * again.  The low bits of the version are the filter.
+ */
 PX_INLINE uint64_t px_state_next_filter(uint64_t word)
 {
-	return (word & ~PX_STATE_FILTERS) |
-	       ((word + (UINT64_C(1) << PX_STATE_FILTER_BIT)) & PX_STATE_FILTERS);
+	return word + (UINT64_C(1) << PX_STATE_FILTER_BIT);
 }
 
 /* Sizes of a stream: rings, and slots of one ring. */

@@ -192,7 +192,10 @@ static uint64_t end_of_unclaimed(const struct px_ring *ring, const struct px_cur
 	return until;
 }
 
-/* Slots that one thread has claimed one after another become one entry. */
+/*
+ * Slots that one thread has claimed one after another become one entry, also if the thread has committed some of the
+ * further slots.
+ */
 static uint64_t end_of_claims(const struct px_reader *reader, const struct px_ring *ring,
 			      const struct px_cursor *cursor)
 {
@@ -202,7 +205,8 @@ static uint64_t end_of_claims(const struct px_reader *reader, const struct px_ri
 
 	while (until != cursor->head &&
 	       until - cursor->position < reader->view->geometry.event_slots &&
-	       px_ring_look(ring, until, cursor->head, &word) == PX_LOOK_CLAIMED &&
+	       (px_ring_look(ring, until, cursor->head, &word) == PX_LOOK_CLAIMED ||
+		px_ring_is_more(word, until)) &&
 	       px_word_tid(word) == tid)
 		until++;
 	return until;

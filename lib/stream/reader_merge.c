@@ -26,17 +26,20 @@ void px_reader_sift_down(struct px_reader *reader, uint32_t at)
 
 /*
  * The cursor is at a slot that will hold no record.  If the slot was freed because its owner was dead, count one event
- * as lost.  Count neighbouring slots of one thread only once.
+ * as lost.  Count neighbouring slots of one thread only once.  The thread may have died during its commit: then some of
+ * these slots are committed.
  */
 static void pass_nothing(struct px_reader *reader, struct px_cursor *cursor)
 {
 	uint32_t tid = px_word_tid(cursor->word);
+	bool is_left = px_ring_is_left(cursor->word, cursor->position);
+	bool is_same = cursor->position == cursor->passed_until && tid == cursor->passed_tid;
 
-	if (px_unlikely(px_ring_is_left(cursor->word, cursor->position))) {
-		if (cursor->position != cursor->passed_until || tid != cursor->passed_tid) {
-			px_reader_abandon(reader, cursor->last_counter);
-			cursor->extra--; /* count this slot as one record */
-		}
+	if (px_unlikely(is_left && !is_same)) {
+		px_reader_abandon(reader, cursor->last_counter);
+		cursor->extra--; /* count this slot as one record */
+	}
+	if (px_unlikely(is_left || (is_same && px_ring_is_more(cursor->word, cursor->position)))) {
 		cursor->passed_until = cursor->position + 1;
 		cursor->passed_tid = tid;
 	}

@@ -71,6 +71,7 @@ uint64_t px_stream_first_dropped(struct px_stream *stream)
  */
 static void settle_writers(const struct px_view *view)
 {
+	px_clock_after_stores(); /* the counter that the caller reads next is later than the change */
 	if (view->rings.nr_rings > view->rings.nr_shared)
 		px_membarrier_settle();
 }

@@ -27,7 +27,9 @@ PX_INLINE struct px_cpu px_emit_current_cpu(void)
 {
 	struct rseq *area = px_thread.area;
 
-	return px_cpu_of(px_likely(area) ? area : px_thread_find_area());
+	if (px_unlikely(!area) && px_cpu_may_have_area())
+		area = px_thread_find_area();
+	return px_cpu_of(area);
 }
 
 PX_INLINE void px_emit_fill_thread(struct px_event *event)
@@ -203,16 +205,18 @@ PX_INLINE bool px_emit_again(const struct px_view *view, uint64_t state, const s
  */
 PX_INLINE uint64_t px_emit(const struct px_view *view, const struct px_event *event, uint32_t n, struct px_cpu cpu)
 {
-	uint64_t state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
 	struct px_event copy;
-	uint64_t counter;
+	uint64_t state, counter;
 
-	PX_TESTPOINT("point.state.loaded");
-	if (px_unlikely(!px_check_state(view->segment, state, event->id)) &&
-	    px_on_not_recording(view, state, event->id, cpu))
-		return 0;
-	if (px_likely(n != 0 && px_emit_at_once(view, state, event, n, cpu, &counter)))
-		return counter;
+	if (px_likely(n != 0 && px_ring_is_own(view, cpu))) {
+		state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
+		PX_TESTPOINT("point.state.loaded");
+		if (px_unlikely(!px_check_state(view->segment, state, event->id)) &&
+		    px_on_not_recording(view, state, event->id, cpu))
+			return 0;
+		if (px_likely(px_emit_at_once(view, state, event, n, cpu, &counter)))
+			return counter;
+	}
 	copy = *event;
 	px_emit_any(view, &copy, cpu, &px_first_claim);
 	return 0;

@@ -72,11 +72,10 @@ struct usual {
  * Begin a call in the usual case.  In any other case, do nothing and return false.  Nothing here is a function call,
  * so the compiler need not save anything, and all cases that need function calls can jump to record_any().
  */
-PX_INLINE bool begin_usual(struct usual *usual, uint32_t id, const void *data, size_t length, void *address)
+PX_INLINE bool begin_usual(struct usual *usual, uint32_t id, const void *data, size_t length, void *address,
+			   struct rseq *area)
 {
-	struct rseq *area = px_thread.area;
-
-	if (px_unlikely(!area || id >= PX_EVENT_IDS || !px_eventset_has(&px_types_opened, id)))
+	if (px_unlikely(id >= PX_EVENT_IDS || !px_eventset_has(&px_types_opened, id)))
 		return false;
 	usual->event = (struct px_event){.id = id, .data = data, .length = length};
 	px_emit_fill_identity(&usual->event, address);
@@ -122,8 +121,17 @@ PX_INLINE bool is_child(const struct usual *usual)
 	return px_unlikely(px_read_once(&px_gate.self.pid) != usual->event.pid);
 }
 
+/* The stream has no ring for this CPU.  Pass a copy of the event, so that the event itself stays in registers. */
+PX_INLINE bool record_shared(const struct px_view *view, const struct usual *usual)
+{
+	struct px_event copy = usual->event;
+
+	px_emit_any(view, &copy, usual->cpu, &px_first_claim);
+	return true;
+}
+
 /* Record the event of n slots, if one stream traces this process.  In any other case, do nothing and return false. */
-PX_INLINE bool record_in_one(uint32_t id, const void *data, size_t length, void *address, uint32_t n)
+PX_INLINE bool record_in_one(uint32_t id, const void *data, size_t length, void *address, struct rseq *area, uint32_t n)
 {
 	uint64_t attached, state, counter;
 	const struct px_view *view;
@@ -138,13 +146,15 @@ PX_INLINE bool record_in_one(uint32_t id, const void *data, size_t length, void 
 		if (!is_one(attached))
 			return false;
 	}
-	if (px_unlikely(!begin_usual(&usual, id, data, length, address)))
+	if (px_unlikely(!begin_usual(&usual, id, data, length, address, area)))
 		return false;
 	view = first_view(attached);
 	if (px_likely(is_usual(view, &usual) && !is_child(&usual))) {
 		state = px_load_acquire(&view->segment->state); /* EDGE window acquire */
 		PX_TESTPOINT("point.state.loaded");
-		if (px_likely(px_check_state(view->segment, state, id)))
+		if (px_unlikely(!px_ring_is_own(view, usual.cpu)))
+			is_done = record_shared(view, &usual);
+		else if (px_likely(px_check_state(view->segment, state, id)))
 			is_done = px_emit_at_once(view, state, &usual.event, n, usual.cpu, &counter);
 		else
 			is_done = px_on_not_recording(view, state, id, usual.cpu);
@@ -157,7 +167,7 @@ PX_INLINE bool record_in_one(uint32_t id, const void *data, size_t length, void 
  * Record the event of one slot, if two streams trace this process.  In any other case, do nothing and return false.
  * Begin with the second stream: its state and its head must be loaded before the counter of the event is read.
  */
-PX_INLINE bool record_in_two(uint32_t id, const void *data, size_t length, void *address)
+PX_INLINE bool record_in_two(uint32_t id, const void *data, size_t length, void *address, struct rseq *area)
 {
 	const struct px_view *first, *second;
 	struct px_earlier earlier;
@@ -168,7 +178,7 @@ PX_INLINE bool record_in_two(uint32_t id, const void *data, size_t length, void 
 		return false;
 	attached = living(px_load_acquire(&px_gate.self.attached));
 	if (px_unlikely(!is_one(attached & (attached - 1)) ||
-			!begin_usual(&usual, id, data, length, address)))
+			!begin_usual(&usual, id, data, length, address, area)))
 		return false;
 	first = first_view(attached);
 	second = first_view(attached & (attached - 1));
@@ -186,29 +196,37 @@ PX_INLINE bool record_in_two(uint32_t id, const void *data, size_t length, void 
 	return true;
 }
 
-static PX_NOINLINE void record_short(uint32_t id, const void *data, size_t length, void *address)
+static PX_NOINLINE void record_in_two_or_any(uint32_t id, const void *data, size_t length, void *address,
+					     struct rseq *area)
 {
-	if (px_unlikely(!record_in_two(id, data, length, address)))
+	if (px_unlikely(!record_in_two(id, data, length, address, area)))
 		record_any(id, data, length, address);
 }
 
-static PX_NOINLINE void record_long(uint32_t id, const void *data, size_t length, void *address)
+static PX_NOINLINE void record_short(uint32_t id, const void *data, size_t length, void *address, struct rseq *area)
+{
+	if (px_unlikely(!record_in_one(id, data, length, address, area, 1)))
+		record_in_two_or_any(id, data, length, address, area);
+}
+
+static PX_NOINLINE void record_long(uint32_t id, const void *data, size_t length, void *address, struct rseq *area)
 {
 	if (px_unlikely(!data || length > PX_RECORD_FEW_BYTES ||
-			!record_in_one(id, data, length, address, px_record_slots(length))))
+			!record_in_one(id, data, length, address, area, px_record_slots(length))))
 		record_any(id, data, length, address);
 }
 
+/* This function saves no registers, because it ends with each of these calls. */
 void px_tracepoint_event(uint32_t id, const void *data, size_t length, void *address)
 {
-	if (px_unlikely(length > PX_RECORD_FIRST_BYTES)) {
-		record_long(id, data, length, address);
-		return;
-	}
-	if (px_unlikely(!data))
-		length = 0; /* EVENT-15 */
-	if (px_unlikely(!record_in_one(id, data, length, address, 1)))
-		record_short(id, data, length, address);
+	struct rseq *area = px_thread.area;
+
+	if (px_unlikely(!area)) /* the event goes to a shared ring, or is the first one of the thread */
+		record_any(id, data, length, address);
+	else if (px_unlikely(length > PX_RECORD_FIRST_BYTES))
+		record_long(id, data, length, address, area);
+	else
+		record_short(id, data, px_likely(data) ? length : 0, address, area); /* EVENT-15 */
 }
 
 static bool record_control(const struct px_view *view, const struct px_event *event, uint64_t *counter,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes that are killed while they record into an inherited stream.  Later writers free the slots that the dead
- * processes held; no reader runs.
+ * processes held; no reader runs.  Then with a reader: each event is read or counted once.
  */
+#include "config.h"
+
 #include "support/common.h"
 
 #include <sched.h>
@@ -10,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "ring/cpuring.h"
 
 #define LONG_BYTES 4000
 #define SHORT_BYTES 8
@@ -244,6 +249,151 @@ START_TEST(claim_of_the_dead_freed_twice_harms_no_later_event)
 }
 END_TEST
 
+/* Killed at each instruction. */
+
+#define NR_WARM_UP 3
+
+#if defined(__x86_64__) && PX_HAS_CPURINGS && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CAN_STEP true
+
+/* The child makes one call between two traps. */
+static void record_between_traps(void)
+{
+	for (uint32_t i = 0; i < NR_WARM_UP; i++)
+		record(CHILDREN_EVENTS + i);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+		abort();
+	__asm__ __volatile__("int3" : : : "memory");
+	record(CHILDREN_EVENTS + NR_WARM_UP);
+	__asm__ __volatile__("int3" : : : "memory");
+	_exit(0);
+}
+
+static bool is_at_trap(pid_t child, const struct user_regs_struct *registers)
+{
+	return (ptrace(PTRACE_PEEKTEXT, child, (void *)registers->rip, NULL) & 0xFF) == 0xCC;
+}
+
+/*
+ * A stop inside of a sequence makes the kernel begin it again.  So remove the sequence from the rseq area as soon as
+ * the child has stored it there.
+ */
+static void remove_sequence(pid_t child, const struct user_regs_struct *registers)
+{
+	void *at = (void *)(registers->fs_base + (uint64_t)__rseq_offset + offsetof(struct rseq, rseq_cs));
+
+	if (ptrace(PTRACE_PEEKDATA, child, at, NULL) != 0)
+		ck_assert_int_eq(ptrace(PTRACE_POKEDATA, child, at, NULL), 0);
+}
+
+static void wait_for_stop(pid_t child)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+}
+
+/* Kill a child after so many instructions of its last call.  Return whether it has returned from the call before. */
+static bool kill_after(unsigned int nr_steps)
+{
+	struct user_regs_struct registers;
+	bool has_returned = false;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		record_between_traps();
+	wait_for_stop(child);
+	for (unsigned int i = 0; i < nr_steps && !has_returned; i++) {
+		ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
+		wait_for_stop(child);
+		ck_assert_int_eq(ptrace(PTRACE_GETREGS, child, NULL, &registers), 0);
+		remove_sequence(child, &registers);
+		has_returned = is_at_trap(child, &registers);
+	}
+	kill_child(child, true);
+	return has_returned;
+}
+#else
+#define CAN_STEP false
+
+static bool kill_after(unsigned int nr_steps)
+{
+	(void)nr_steps;
+	return true;
+}
+#endif
+
+/* Record an event of this process, and read all events before it.  Return how many of them were those of children. */
+static uint64_t read_up_to_now(uint32_t number)
+{
+	unsigned char data[LONG_BYTES];
+	struct posix_trace_event_info info;
+	uint64_t nr_read = 0;
+	int unavailable;
+	size_t length;
+
+	record(number);
+	for (;;) {
+		ok(posix_trace_getnext_event(stream, &info, data, sizeof(data), &length, &unavailable));
+		if (info.posix_event_id != type)
+			continue;
+		ck_assert_uint_eq(length, bytes);
+		if (info.posix_pid == getpid() && memcmp(data, &number, sizeof(number)) == 0)
+			return nr_read;
+		nr_read += info.posix_pid != getpid();
+	}
+}
+
+static uint64_t count_lost(void)
+{
+	struct txtrace_loss loss;
+
+	ok(txtrace_get_loss(stream, &loss));
+	return loss.overwritten + loss.dropped + loss.abandoned;
+}
+
+/*
+ * EVENT-17: whatever the instruction at which the writer dies, its event is read once, or counted once, or neither.
+ * Each 29th instruction, from a random one on; make check-stress: each instruction.
+ */
+START_TEST(event_of_a_process_killed_at_each_instruction_is_accounted_for_once)
+{
+	static const struct {
+		int policy;
+		unsigned int nr_rings;
+		size_t bytes;
+	} kinds[] = {
+		{POSIX_TRACE_LOOP, 0, SHORT_BYTES},	  {POSIX_TRACE_LOOP, 0, 200},
+		{POSIX_TRACE_LOOP, 1, SHORT_BYTES},	  {POSIX_TRACE_LOOP, 1, 200},
+		{POSIX_TRACE_UNTIL_FULL, 0, SHORT_BYTES}, {POSIX_TRACE_UNTIL_FULL, 0, 200},
+		{POSIX_TRACE_UNTIL_FULL, 1, SHORT_BYTES}, {POSIX_TRACE_UNTIL_FULL, 1, 200},
+	};
+	unsigned int stride = px_test_is_whole() ? 1 : 29;
+	uint64_t seed = test_seed(), nr_lost = 0, nr_read, lost, least;
+	bool has_returned = false;
+
+	if (!CAN_STEP) {
+		px_test_skip("this needs x86-64, restartable sequences, and no sanitizer");
+		return;
+	}
+	make(kinds[_i].policy, 100000, kinds[_i].nr_rings);
+	bytes = kinds[_i].bytes;
+	for (unsigned int i = (unsigned int)(next_random(&seed) % stride); !has_returned; i += stride) {
+		has_returned = kill_after(i);
+		nr_read = read_up_to_now(i);
+		lost = count_lost() - nr_lost;
+		nr_lost += lost;
+		least = (uint64_t)NR_WARM_UP + has_returned;
+		if (nr_read + lost < least || nr_read + lost > NR_WARM_UP + 1)
+			ck_abort_msg("after %u instructions: at least %u events, %u read, %u lost", i,
+				     (unsigned int)least, (unsigned int)nr_read, (unsigned int)lost);
+	}
+	ck_assert_uint_gt(nr_lost, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("killed");
@@ -252,6 +402,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, newest_events_after_many_kills_are_there, 0, 4);
+	tcase_add_loop_test(tcase, event_of_a_process_killed_at_each_instruction_is_accounted_for_once, 0, 8);
 	tcase_add_loop_test(tcase, claim_of_the_dead_freed_twice_harms_no_later_event, 0, 4);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -29,7 +29,10 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/procfs.h"
+#include "base/shm.h"
 #include "base/sysv.h"
+#include "registry/names_file.h"
 #include "registry/registry.h"
 #include "support/other_user.h"
 
@@ -151,6 +154,38 @@ START_TEST(create_by_root_traces_process_of_another_user)
 	tell(FOREIGN_RECORD, NULL, 7, 1); /* it notices this, and gives the stream up */
 	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 1);
 	ck_assert_int_eq(px_other_user_stop(&target), 0);
+	expect_nothing_left();
+}
+END_TEST
+
+/*
+ * CREATE-7 CREATE-13: the target's user has damaged the file with the names, which root reads.  When the target opens
+ * its next name, root finds the names.  Root follows no link.
+ */
+START_TEST(create_by_root_beside_a_damaged_names_file_lists_later_names)
+{
+	trace_event_id_t before = (trace_event_id_t)tell(FOREIGN_OPEN, "opened before", 0, 0), after;
+	char file[PX_SHM_NAME_MAX], path[128], name[TRACE_EVENT_NAME_MAX];
+	trace_id_t trid;
+	uint64_t inode;
+
+	ck_assert(px_procfs_file((uint32_t)target.pid, PX_NAMES_FILE_PREFIX, file, sizeof(file), &inode));
+	px_other_user_path(path, OTHER_UID, file);
+	px_test_damage(path, (enum px_test_damage)_i);
+	if (create_for(target.pid, POSIX_TRACE_CLOSE_FOR_CHILD, &trid) == 0)
+		ok(posix_trace_shutdown(trid));
+	after = (trace_event_id_t)tell(FOREIGN_OPEN, "opened after", 0, 0);
+	trid = create_started(POSIX_TRACE_CLOSE_FOR_CHILD);
+	ok(posix_trace_eventid_get_name(trid, before, name));
+	ck_assert_str_eq(name, "opened before");
+	ok(posix_trace_eventid_get_name(trid, after, name));
+	ck_assert_str_eq(name, "opened after");
+	tell(FOREIGN_RECORD, NULL, 1, 2);
+	expect_number(trid, after, 1);
+	expect_number(trid, after, 2);
+	ok(posix_trace_shutdown(trid));
+	ck_assert_int_eq(px_other_user_stop(&target), 0);
+	unlink(path);
 	expect_nothing_left();
 }
 END_TEST
@@ -1306,6 +1341,8 @@ static Suite *make_suite(void)
 
 	add_case(suite, "another user", setup_target, &tcase);
 	tcase_add_test(tcase, create_by_root_traces_process_of_another_user);
+	tcase_add_loop_test(tcase, create_by_root_beside_a_damaged_names_file_lists_later_names, 0,
+			    PX_NR_DAMAGES);
 	tcase_add_test(tcase, create_withlog_by_root_logs_process_of_another_user);
 	tcase_add_test(tcase, create_by_root_inherited_traces_children_by_fork_and_exec);
 	tcase_add_test(tcase, create_by_root_not_inherited_leaves_children_alone);

@@ -13,6 +13,7 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -796,27 +797,6 @@ START_TEST(open_after_a_chroot_is_listed_by_a_later_stream)
 }
 END_TEST
 
-enum { REMOVED, CUT, OVERWRITTEN, BECAME_A_LINK, NR_DAMAGES };
-
-static void damage(const char *path, int how)
-{
-	char garbage[4096];
-	int fd;
-
-	if (how == REMOVED || how == BECAME_A_LINK)
-		ck_assert_int_eq(unlink(path), 0);
-	if (how == CUT)
-		ck_assert_int_eq(truncate(path, 0), 0);
-	if (how == BECAME_A_LINK)
-		ck_assert_int_eq(symlink("/dev/null", path), 0);
-	if (how != OVERWRITTEN)
-		return;
-	memset(garbage, 0xee, sizeof(garbage));
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	ck_assert_int_eq(write(fd, garbage, sizeof(garbage)), sizeof(garbage));
-	close(fd);
-}
-
 /* CREATE-7 EVOPEN-1: another process has damaged the file, or removed it because no process seemed to use it. */
 START_TEST(open_beside_a_damaged_file_is_listed_by_a_later_stream)
 {
@@ -828,9 +808,55 @@ START_TEST(open_beside_a_damaged_file_is_listed_by_a_later_stream)
 	ck_assert(px_procfs_file((uint32_t)target.pid, PX_NAMES_FILE_PREFIX, name, sizeof(name),
 				 &inode));
 	snprintf(path, sizeof(path), "%s/%s", getenv("TXTRACE_DIR"), name);
-	damage(path, _i);
+	px_test_damage(path, (enum px_test_damage)_i);
 	expect_traced_with_names(&target, before, px_helper_open(&target, "after"));
 	unlink(path);
+}
+END_TEST
+
+/* CREATE-7: the directory of segments appears after the program has opened its first name, which has no file then. */
+START_TEST(open_before_the_registry_exists_is_listed_by_a_later_stream)
+{
+	char own[256], directory[] = "/tmp/posixtrace-late.XXXXXX", later[64], segments[80], command[64];
+	struct px_helper target, controller;
+	trace_event_id_t before, after;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(later, sizeof(later), "%s/later", directory);
+	snprintf(segments, sizeof(segments), "%s/segments", later);
+	snprintf(own, sizeof(own), "%s", getenv("TXTRACE_DIR"));
+	setenv("TXTRACE_DIR", segments, 1);
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	before = px_helper_open(&target, "before");
+	ck_assert_int_eq(access(segments, F_OK), -1);
+	ck_assert_int_eq(mkdir(later, 0700), 0);
+	ck_assert_int_eq(mkdir(segments, 0700), 0);
+	controller = px_helper_make(PX_BY_FORK_EXEC);
+	setenv("TXTRACE_DIR", own, 1);
+	/* Until the program uses the registry itself, it is as one without the library. */
+	ok(px_helper_create(&controller, 0, target.pid, false));
+	ok(px_helper_start(&controller, 0));
+	ck_assert_uint_eq(px_helper_take(&controller, 0, NULL, NULL), POSIX_TRACE_START);
+	px_helper_trace(&target, before, 1);
+	ck_assert_uint_eq(px_helper_take(&controller, 0, NULL, NULL), 0);
+	ok(px_helper_create(&target, 0, target.pid, false));
+	after = px_helper_open(&target, "after");
+	ok(px_helper_create(&controller, 1, target.pid, false));
+	ok(px_helper_start(&controller, 1));
+	ck_assert_uint_eq(px_helper_take(&controller, 1, NULL, NULL), POSIX_TRACE_START);
+	px_helper_trace(&target, before, 2);
+	px_helper_trace(&target, after, 3);
+	ck_assert_uint_eq(px_helper_take(&controller, 1, NULL, NULL), before);
+	ck_assert_uint_eq(px_helper_take(&controller, 1, NULL, NULL), after);
+	ck_assert_uint_eq(px_helper_do(&controller, "trid-open", 1, 0, "before").b, before);
+	ck_assert_uint_eq(px_helper_do(&controller, "trid-open", 1, 0, "after").b, after);
+	for (int i = 0; i < 2; i++)
+		ok(px_helper_shutdown(&controller, i));
+	ok(px_helper_shutdown(&target, 0));
+	px_helper_kill(&target);
+	px_helper_kill(&controller);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
@@ -1098,7 +1124,8 @@ static TCase *segment_cases(void)
 	tcase_add_loop_test(tcase, names_file_ends_with_its_processes, 0, 2);
 	tcase_add_test(tcase, open_without_segments_is_listed_by_a_later_stream);
 	tcase_add_test(tcase, open_after_a_chroot_is_listed_by_a_later_stream);
-	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, NR_DAMAGES);
+	tcase_add_test(tcase, open_before_the_registry_exists_is_listed_by_a_later_stream);
+	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, PX_NR_DAMAGES);
 	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
 	return tcase;
 }

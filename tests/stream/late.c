@@ -58,6 +58,9 @@ static struct hold hold_at(int number)
 	return (struct hold){&kinds[1 + 2 * (of_cpus / NR_CPU_POINTS)], points[of_cpus % NR_CPU_POINTS]};
 }
 
+static unsigned char large[200];
+#define LARGE_SLOTS 5
+
 static void make(const struct px_test_stream *wanted)
 {
 	stream = px_test_create(wanted);
@@ -186,8 +189,6 @@ START_TEST(idle_writer_behind_a_busy_thread_loses_nothing)
 	ok(posix_trace_shutdown(stream));
 }
 END_TEST
-
-static unsigned char large[200];
 
 /* The same for an event of several slots. */
 START_TEST(trygetnext_beside_a_writer_held_at_each_step_of_a_large_event_finds_it)
@@ -365,6 +366,90 @@ START_TEST(events_of_writers_that_die_one_beside_the_other_are_counted_each)
 }
 END_TEST
 
+static sem_t may_die, has_arrived;
+static int nr_passes; /* times that the point is passed before */
+
+static void die_in_commit(const char *name)
+{
+	if (dies_at && strcmp(name, dies_at) == 0 && nr_passes-- == 0)
+		syscall(SYS_exit, 0);
+}
+
+static void arrive_and_die(const char *name)
+{
+	if (!dies_at || strcmp(name, dies_at) != 0 || nr_passes-- > 0)
+		return;
+	sem_post(&has_arrived);
+	while (sem_wait(&may_die) != 0)
+		;
+	syscall(SYS_exit, 0);
+}
+
+static void *write_large_and_die(void *unused)
+{
+	dies_at = "ring.commit.more";
+	posix_trace_event(type, large, sizeof(large));
+	return unused;
+}
+
+/* EVENT-17: a writer that dies when it has committed some of the further slots has lost one event. */
+START_TEST(event_of_a_writer_that_dies_in_each_step_of_its_commit_is_counted_once)
+{
+	pthread_t thread;
+
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
+		return;
+	}
+	make(&kinds[_i / (LARGE_SLOTS - 1)]);
+	nr_passes = _i % (LARGE_SLOTS - 1);
+	px_store_release(&px_testpoint_hook, die_in_commit);
+	pthread_create(&thread, NULL, write_large_and_die, NULL);
+	pthread_join(thread, NULL);
+	px_store_release(&px_testpoint_hook, NULL);
+	ck_assert_int_lt(nr_passes, 0);
+	write_numbers(0, 1);
+	px_test_expect(stream, POSIX_TRACE_OVERFLOW, &event);
+	px_test_expect(stream, POSIX_TRACE_RESUME, &event);
+	expect_numbers(0, 1);
+	expect_abandoned(1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
+/* EVENT-17: the same if the reader has gone on before the writer dies: all slots were set aside together. */
+START_TEST(event_of_a_writer_that_dies_in_its_commit_behind_the_reader_is_counted_once)
+{
+	pthread_t thread;
+
+	if (IS_SANITIZED) {
+		px_test_skip("a sanitizer does not let a thread vanish");
+		return;
+	}
+	make(&kinds[_i]);
+	sem_init(&may_die, 0, 0);
+	sem_init(&has_arrived, 0, 0);
+	nr_passes = 2;
+	px_store_release(&px_testpoint_hook, arrive_and_die);
+	pthread_create(&thread, NULL, write_large_and_die, NULL);
+	while (sem_wait(&has_arrived) != 0)
+		;
+	px_store_release(&px_testpoint_hook, NULL);
+	write_numbers(0, NR_OTHERS);
+	expect_numbers(0, NR_OTHERS);
+	expect_abandoned(0);
+	sem_post(&may_die);
+	pthread_join(thread, NULL);
+	sleep_ms(2); /* the reader asks the kernel at most each ms */
+	write_numbers(NR_OTHERS, 1);
+	while (px_test_take(stream, &event) != type)
+		;
+	ck_assert_uint_eq(px_test_number(&event), NR_OTHERS);
+	expect_abandoned(1);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /*
  * LOOP-4 SYSEV-2 STATUS-4: each such loss is an overrun.  OVERFLOW and RESUME surround it, and their times are in
  * order.
@@ -399,18 +484,6 @@ START_TEST(event_of_a_writer_that_dies_is_marked_and_an_overrun)
 	ok(posix_trace_shutdown(stream));
 }
 END_TEST
-
-static sem_t may_die, has_arrived;
-
-static void arrive_and_die(const char *name)
-{
-	if (!dies_at || strcmp(name, dies_at) != 0)
-		return;
-	sem_post(&has_arrived);
-	while (sem_wait(&may_die) != 0)
-		;
-	syscall(SYS_exit, 0);
-}
 
 /* LOOP-4: the same if the reader has gone on before: OVERFLOW is not older than the events that were read. */
 START_TEST(event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in_order)
@@ -827,6 +900,10 @@ int main(void)
 		2);
 	tcase_add_loop_test(tcase, events_of_writers_that_die_one_beside_the_other_are_counted_each,
 			    0, 2 * NR_KINDS);
+	tcase_add_loop_test(tcase, event_of_a_writer_that_dies_in_each_step_of_its_commit_is_counted_once, 0,
+			    NR_KINDS * (LARGE_SLOTS - 1));
+	tcase_add_loop_test(tcase, event_of_a_writer_that_dies_in_its_commit_behind_the_reader_is_counted_once, 0,
+			    NR_KINDS);
 	tcase_add_loop_test(tcase, event_of_a_writer_that_dies_is_marked_and_an_overrun, 0,
 			    NR_KINDS);
 	tcase_add_loop_test(

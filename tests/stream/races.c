@@ -13,6 +13,8 @@
 #include <trace_ext.h>
 
 #include "base/compiler.h"
+#include "stream/handle.h"
+#include "stream/stream.h"
 
 static const char *const points[] = {
 	"point.state.loaded", "ring.reserve.loaded", "ring.reserve.done", "ring.claim.loaded",
@@ -26,12 +28,14 @@ static const char *const points[] = {
 static trace_id_t stream;
 static trace_event_id_t type;
 
-static void make_stream(int policy, size_t bytes)
+/* nr_rings: 0 for the rings of CPUs */
+static void make_stream(int policy, size_t bytes, int nr_rings)
 {
 	trace_attr_t attr;
 
 	ok(posix_trace_attr_init(&attr));
-	ok(txtrace_attr_setrings(&attr, 1));
+	if (nr_rings != 0)
+		ok(txtrace_attr_setrings(&attr, (unsigned int)nr_rings));
 	ok(posix_trace_attr_setstreamfullpolicy(&attr, policy));
 	ok(posix_trace_attr_setstreamsize(&attr, bytes));
 	ok(posix_trace_create(0, &attr, &stream));
@@ -41,7 +45,7 @@ static void make_stream(int policy, size_t bytes)
 static void setup(void)
 {
 	ok(posix_trace_eventid_open("raced", &type));
-	make_stream(POSIX_TRACE_LOOP, 4096);
+	make_stream(POSIX_TRACE_LOOP, 4096, 1);
 }
 
 static void teardown(void)
@@ -215,6 +219,58 @@ START_TEST(set_filter_at_every_step_of_a_writer_event_obeys_old_or_new)
 }
 END_TEST
 
+/* A sleep of a writer: so many changes, of the filter or of the state. */
+static const struct {
+	uint64_t nr_filters, nr_states;
+} sleeps[] = {
+	{1 << 8, 0},
+	{1 << 28, 0},
+	{0, 1 << 28},
+	{1 << 28, (1 << 28) - (1 << 20)},
+};
+#define NR_SLEEPS ((int)PX_ARRAY_SIZE(sleeps))
+
+static struct px_segment *segment;
+static int sleep_number, nr_sleeps;
+
+/* The state word and the filter after all these changes.  The last filter excludes the event. */
+static void change_often(const char *point)
+{
+	uint64_t word = px_read_once(&segment->state);
+
+	if (strcmp(point, "ring.claim.done") != 0 || nr_sleeps++ > 0)
+		return;
+	for (uint64_t i = 0; i < sleeps[sleep_number].nr_filters; i++)
+		word = px_state_next_filter(word);
+	for (uint64_t i = 0; i < sleeps[sleep_number].nr_states; i++)
+		word = px_state_next(word, PX_STATE_RUNNING, false);
+	px_eventset_add(&segment->filter[px_state_filter(word)], type);
+	px_write_once(&segment->state, word);
+}
+
+/*
+ * SETFILT-9 STOP-1: the writer tests its event again, however many changes there were between its two loads.  Before
+ * that it has claimed its slots.
+ */
+START_TEST(writer_that_sleeps_for_very_many_changes_sees_that_there_were_some)
+{
+	struct posix_trace_event_info info;
+	int found;
+
+	ok(posix_trace_shutdown(stream));
+	make_stream(POSIX_TRACE_LOOP, 4096, _i / NR_SLEEPS);
+	segment = px_handle_lock(stream)->view.segment;
+	px_handle_unlock(stream);
+	sleep_number = _i % NR_SLEEPS;
+	px_store_release(&px_testpoint_hook, change_often);
+	record(82);
+	px_store_release(&px_testpoint_hook, NULL);
+	ck_assert_int_gt(nr_sleeps, 0);
+	while ((found = read_one(stream, &info)) != NOTHING)
+		ck_assert_int_ne(found, 82);
+}
+END_TEST
+
 /* SHUT-10 EXIT-7: the memory is unmapped while a writer is using it. */
 START_TEST(shutdown_at_every_step_of_a_writer_harms_nobody)
 {
@@ -222,7 +278,7 @@ START_TEST(shutdown_at_every_step_of_a_writer_harms_nobody)
 
 	hold_writer(points[_i], 81);
 	ok(posix_trace_shutdown(stream));
-	make_stream(POSIX_TRACE_LOOP, 4096); /* the kernel may use the same address again */
+	make_stream(POSIX_TRACE_LOOP, 4096, 1); /* the kernel may use the same address again */
 	release_writer();
 	record(5);
 	ck_assert_int_eq(count_number(5, &torn), 1);
@@ -286,7 +342,7 @@ START_TEST(fill_up_at_every_step_of_a_writer_no_event_is_both_lost_and_recorded)
 	int found, numbers = 0, recorded = 0;
 
 	posix_trace_shutdown(stream);
-	make_stream(POSIX_TRACE_UNTIL_FULL, 2000);
+	make_stream(POSIX_TRACE_UNTIL_FULL, 2000, 1);
 	hold_writer(points[_i], 5000);
 	for (int i = 1; i <= 200; i++, recorded++)
 		record(i);
@@ -320,7 +376,7 @@ static void fill_up(void)
 	struct posix_trace_status_info status;
 
 	posix_trace_shutdown(stream);
-	make_stream(POSIX_TRACE_UNTIL_FULL, 2000);
+	make_stream(POSIX_TRACE_UNTIL_FULL, 2000, 1);
 	do {
 		record(1);
 		ok(posix_trace_get_status(stream, &status));
@@ -439,7 +495,7 @@ START_TEST(siglongjmp_out_of_an_event_at_every_step_the_stream_goes_on)
 	/* The thread lives, so its slots stay claimed.  A clear still returns, and a new stream has all its slots. */
 	ok(posix_trace_clear(stream));
 	ok(posix_trace_shutdown(stream));
-	make_stream(POSIX_TRACE_LOOP, 4096);
+	make_stream(POSIX_TRACE_LOOP, 4096, 1);
 	record(10);
 	do
 		found = read_one(stream, &info);
@@ -550,6 +606,8 @@ int main(void)
 	tcase_set_timeout(steps, 60);
 	for (size_t i = 0; i < PX_ARRAY_SIZE(at_every_step); i++)
 		tcase_add_loop_test(steps, at_every_step[i], 0, (int)PX_ARRAY_SIZE(points));
+	tcase_add_loop_test(steps, writer_that_sleeps_for_very_many_changes_sees_that_there_were_some, 0,
+			    2 * NR_SLEEPS);
 	tcase_add_test(steps, start_before_a_drop_is_counted_the_loss_is_marked_by_the_writer);
 	tcase_add_test(steps, drop_between_start_and_its_run_the_loss_is_marked_by_the_controller);
 	suite_add_tcase(suite, steps);

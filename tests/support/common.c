@@ -169,6 +169,25 @@ int px_test_reopen(int fd, int flags)
 	return again;
 }
 
+void px_test_damage(const char *path, enum px_test_damage how)
+{
+	char garbage[4096];
+	int fd;
+
+	if (how == PX_REMOVED || how == PX_BECAME_A_LINK)
+		ck_assert_int_eq(unlink(path), 0);
+	if (how == PX_CUT)
+		ck_assert_int_eq(truncate(path, 0), 0);
+	if (how == PX_BECAME_A_LINK)
+		ck_assert_int_eq(symlink("/dev/null", path), 0);
+	if (how != PX_OVERWRITTEN)
+		return;
+	memset(garbage, 0xee, sizeof(garbage));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(write(fd, garbage, sizeof(garbage)), sizeof(garbage));
+	close(fd);
+}
+
 uint64_t px_test_file_size(int fd)
 {
 	struct stat status;

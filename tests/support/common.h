@@ -66,6 +66,16 @@ int px_test_disk_file(void);
 /* Open the same file once more, with flags of open(). */
 int px_test_reopen(int fd, int flags);
 
+/* Damage a file as another process of its user could. */
+enum px_test_damage {
+	PX_REMOVED,
+	PX_CUT,
+	PX_OVERWRITTEN,
+	PX_BECAME_A_LINK, /* to /dev/null */
+	PX_NR_DAMAGES
+};
+void px_test_damage(const char *path, enum px_test_damage how);
+
 /* Return the length of the file in bytes. */
 uint64_t px_test_file_size(int fd);
 

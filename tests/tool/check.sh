@@ -218,6 +218,23 @@ shaped warning many-resumes 0x60
 	for i in 1 2 3; do echo "event 0x1001 4100 $i"; done; } >"$scratch/description"
 shaped warning many-objects $((48 + 131072 * 20))
 
+# A sparse file that claims 53 million slots: only the first ones are checked.
+word()
+{
+	# shellcheck disable=SC2059  # the format is the word
+	printf "$(printf '\\%03o\\%03o\\%03o\\%03o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255)))"
+}
+end=$((48 + 53000000 * 48))
+{ printf 'BTXT\377\377\377\377'; word 0; word 48; printf '\0\0\40\0'
+	for value in $end $end $((end + 64)) $end 0 0 0; do word "$value"; done; } >"$scratch/sparse.trx"
+truncate -s $end "$scratch/sparse.trx"
+for stamp in 1 2; do
+	for value in 4097 8 4100 $stamp 0 0 0 0; do word "$value"; done
+done >>"$scratch/sparse.trx"
+[ "$(found "$scratch/sparse.trx" | grep many-objects)" = "warning many-objects $((48 + (1 << 20) * 48))" ] ||
+	complain "a sparse file: $(found "$scratch/sparse.trx" | tr '\n' ' ')"
+rm -f "$scratch/sparse.trx"
+
 # The file itself.
 cp "$scratch/right.trx" "$scratch/$(printf 'r\303\274hrt').trx"
 [ "$(found "$scratch/"r*hrt.trx)" = 'warning path null' ] || complain 'path: a name that is not ASCII is not found'
