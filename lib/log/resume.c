@@ -386,7 +386,8 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log)
 
 	if (!made)
 		return ENOMEM;
-	error = px_log_take_descriptor(made, left->fd);
+	/* No writer leaves such a log: only complete logs become tight. */
+	error = left->layout->is_tight ? EINVAL : px_log_take_descriptor(made, left->fd);
 	if (error) {
 		free(made);
 		return error;

@@ -143,7 +143,8 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 {
 	struct px_txtb_header header;
 
-	px_log_image_header(&header, px_log_nr_objects(&log->header), log->header.nr_entries);
+	px_log_image_header(&header, px_log_nr_objects(&log->header), PX_TXTB_NAME_SIZE,
+			    log->header.nr_entries);
 	header.current += current * (uint32_t)sizeof(struct px_txtb_entry);
 	return px_log_write_all(log, &header, sizeof(header), offset);
 }

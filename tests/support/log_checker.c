@@ -63,14 +63,17 @@ static uint64_t volume_of(const struct px_test_log_facts *facts, uint64_t positi
 
 static struct px_log_layout layout_at(const struct look *look, uint64_t at)
 {
+	uint64_t volume_max = look->facts->header.volume_max;
+	uint32_t nr_objects, nr_entries;
 	struct px_txtb_header image;
 
 	memcpy(&image, look->bytes + at, sizeof(image));
-	return px_log_layout((image.registry_end - image.registry_start) /
-				     (uint32_t)sizeof(struct px_txtb_object),
-			     (image.buffer_end - image.buffer_start) /
-				     (uint32_t)sizeof(struct px_txtb_entry),
-			     look->facts->header.volume_max);
+	nr_objects = (image.registry_end - image.registry_start) / (16u + image.name_size);
+	nr_entries = (image.buffer_end - image.buffer_start) / (uint32_t)sizeof(struct px_txtb_entry);
+	/* All volumes of a log have the same layout. */
+	return look->facts->header.is_tight ?
+		       px_log_layout_tight(nr_objects, image.name_size, nr_entries, volume_max) :
+		       px_log_layout(nr_objects, nr_entries, volume_max);
 }
 
 /* Find the volume after the last one found.  It may have been begun and not committed. */
@@ -398,10 +401,17 @@ static void read_facts(const struct look *look)
 			txtb_verdict_name(txtb_check(look->bytes, look->size, &trace)), "accepted");
 		txtb_free(&trace);
 	}
-	facts->layout = layout_at(look, facts->base);
+	/* A tight header is nearer to the image than another one, and says that it is tight. */
+	for (int is_tight = 1; is_tight >= 0; is_tight--) {
+		facts->header.is_tight = (uint32_t)is_tight;
+		facts->layout = layout_at(look, facts->base);
+		ck_assert_uint_ge(look->size, facts->base + facts->layout.header + sizeof(facts->header));
+		memcpy(&facts->header, look->bytes + facts->base + facts->layout.header,
+		       sizeof(facts->header));
+		if (facts->header.magic == PX_LOG_MAGIC && facts->header.is_tight == (uint32_t)is_tight)
+			break;
+	}
 	ck_assert_uint_ge(look->size, facts->base + facts->layout.frames);
-	memcpy(&facts->header, look->bytes + facts->base + facts->layout.header,
-	       sizeof(facts->header));
 	memcpy(&facts->commit, look->bytes + facts->base + facts->layout.commit,
 	       sizeof(facts->commit));
 	facts->layout = layout_at(look, facts->base); /* now with the frames */
