@@ -41,8 +41,10 @@
  * write, within one page.  So at every instant the section is whole.  The viewer accepts the image at every instant,
  * and shows its events in order.  Before the writer of a LOOP log overwrites the oldest events, it writes a commit
  * without them.  Then it writes context 0 into the first entry to overwrite: the viewer stops at an entry with context
- * 0.  Then it sets `current` in the header of the image to the entry after the last entry to overwrite.  It overwrites
- * the first of these entries last.
+ * 0.  Then it sets `current` in the header of the image to the entry with which the viewer begins.  This is the first
+ * entry after those to overwrite that is not RUNNING, RESUME or SUSPEND: such an entry may be of an event that is
+ * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread, which
+ * has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
  * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).

@@ -352,6 +352,29 @@ static void expect_all_shown(const struct look *look, const struct txtb_trace *t
 	free(index);
 }
 
+/*
+ * The viewer begins with the oldest entry that is of an event: in a volume that goes round not with an entry RUNNING,
+ * RESUME or SUSPEND, which may belong to an event that is overwritten.
+ */
+static void expect_front(const struct look *look, const struct volume *found, const struct txtb_trace *trace)
+{
+	struct px_txtb_header image;
+	uint32_t oldest, id;
+
+	memcpy(&image, look->bytes + found->at, sizeof(image));
+	oldest = (image.current - image.buffer_start) / (uint32_t)sizeof(struct px_txtb_entry);
+	if (oldest == 0 || trace->nr_events == 0)
+		return;
+	if (trace->events[0].slot != oldest) {
+		soundly(look->flags & (PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN),
+			"the oldest entry, %u, is behind one without context", oldest);
+		return;
+	}
+	id = trace->events[0].id;
+	soundly(id != PX_TXTB_RUNNING && id != PX_NATIVE_RESUME && id != PX_NATIVE_SUSPEND,
+		"the oldest entry, %u, has the id %u", oldest, id);
+}
+
 static void check_volume(const struct look *look, uint64_t volume)
 {
 	const struct px_test_log_facts *facts = look->facts;
@@ -364,6 +387,7 @@ static void check_volume(const struct look *look, uint64_t volume)
 	ck_assert_uint_le(trace.nr_event_slots, facts->header.nr_entries);
 	expect_no_warning(look, &trace);
 	expect_volume_header(look, volume);
+	expect_front(look, found, &trace);
 	for (uint32_t i = 0; i < trace.nr_events; i++)
 		if (!slot_of(look, volume, trace.events[i].slot))
 			expect_rest(look, volume, &trace.events[i]);
