@@ -153,6 +153,12 @@ expect_short()
 
 expect_short "$scratch/files.trx"
 
+# A child that waits has two further entries for TraceX, so this log has 40 bytes for each entry.
+nr_checks=$((nr_checks + 1))
+most=$((65536 + 40 * $(field 'event entries' "$scratch/children.trx")))
+size=$(stat -c %s "$scratch/children.trx")
+[ "$size" -le "$most" ] || complain "the log of 700 children has $size bytes, more than $most"
+
 # 0.1.0 recorded 1,000 threads.
 gzip -dc "$top/tests/data/version2/threads.trx.gz" >"$scratch/old.trx" || complain 'there is no log of version 2'
 file=$scratch/old.trx
