@@ -89,9 +89,13 @@ void px_pack_free(struct px_pack *pack)
 
 static void begin_chapter(struct px_pack *pack)
 {
-	memset(pack->bucket, 0, sizeof(pack->bucket));
-	memset(pack->handle, 0, sizeof(pack->handle));
-	memset(pack->kept_bucket, 0, sizeof(pack->kept_bucket));
+	/* The pages of an unused table need no memory: most short programs fill only one frame. */
+	if (pack->nr_sites != 0)
+		memset(pack->bucket, 0, sizeof(pack->bucket));
+	if (pack->nr_handles != 0)
+		memset(pack->handle, 0, sizeof(pack->handle));
+	if (pack->nr_kept != 0)
+		memset(pack->kept_bucket, 0, sizeof(pack->kept_bucket));
 	pack->nr_sites = pack->nr_handles = pack->last_site = pack->nr_kept = 0;
 	pack->last_address = 0;
 }

@@ -59,10 +59,13 @@ void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
 	uint16_t *changed = volume->changed;
 	uint64_t *fronts = volume->fronts;
 
-	if (fronts && volume->is_begun)
-		memset(fronts, 0, fronts_words(&log->header) * sizeof(*fronts));
+	/* Only a volume that has begun has contexts.  The memory of the others is still as calloc() gave it. */
+	if (volume->is_begun) {
+		memset(context, 0, nr_contexts * sizeof(*context));
+		if (fronts)
+			memset(fronts, 0, fronts_words(&log->header) * sizeof(*fronts));
+	}
 	memset(volume, 0, sizeof(*volume));
-	memset(context, 0, nr_contexts * sizeof(*context));
 	volume->context = context;
 	volume->type = type;
 	volume->changed = changed;
