@@ -55,6 +55,9 @@ hour=$("$tool" print --format csv --from 48h --until 49h "$log" 2>/dev/null | ta
 [ "$hour" -eq 36 ] || complain "an hour has $hour events, not 36"
 
 # The image has no gap that is too long for the viewer: TraceX shows the true length.
+nr_checks=$((nr_checks + 1))
+"$tool" info "$log" | grep 'TraceX shows short' && complain 'the image has shorter gaps'
 "$tool" export --to trx -o "$scratch/out.trx" "$log" >/dev/null 2>&1 || complain 'export to trx fails'
 says 'shows it' check "$scratch/out.trx"
+says '^duration *258902\.' info "$scratch/out.trx"
 finish
