@@ -211,9 +211,8 @@ static void collect_types(struct px_frames *frames, const struct px_frames_volum
 	while (first < volume->nr_objects && count == PX_ARRAY_SIZE(objects)) {
 		if (count > volume->nr_objects - first)
 			count = volume->nr_objects - first;
-		count = (uint32_t)(px_txtb_file_read(frames->source.file->fd, objects, count * sizeof(*objects),
-						     volume->at + px_txtb_entries_offset(first)) /
-				   sizeof(*objects));
+		count = px_log_read_objects(frames->source.file->fd, volume->at, volume->name_size,
+					    first, count, objects);
 		for (uint32_t i = 0; i < count; i++) {
 			if (objects[i].type != PX_TXTB_EVENT_TYPE)
 				continue;
@@ -332,6 +331,7 @@ static bool get_volume(struct px_archive_source *source, uint32_t number,
 	*to = (struct px_archive_volume){.at = volume->at,
 					 .entries = volume->entries,
 					 .nr_objects = volume->nr_objects,
+					 .name_size = volume->name_size,
 					 .nr_entries = volume->nr_entries};
 	return true;
 }

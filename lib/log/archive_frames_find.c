@@ -65,7 +65,8 @@ static struct px_frames_volume volume_at(uint64_t at, const struct px_log_layout
 					 .entries = at + layout->entries,
 					 .frames = at + layout->frames,
 					 .nr_entries = layout->nr_entries,
-					 .nr_objects = layout->nr_objects};
+					 .nr_objects = layout->nr_objects,
+					 .name_size = layout->name_size};
 }
 
 bool px_frames_find_volumes(struct px_frames *frames)

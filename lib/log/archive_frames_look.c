@@ -41,6 +41,8 @@ static bool has_other_place(const struct px_frames *frames, const struct px_log_
 	const struct px_archive_file *file = frames->source.file;
 
 	return layout->base != file->layout.base || layout->nr_objects != file->layout.nr_objects ||
+	       layout->name_size != file->layout.name_size ||
+	       layout->is_tight != file->layout.is_tight ||
 	       layout->nr_entries != file->layout.nr_entries ||
 	       now->is_complete != file->commit.is_complete ||
 	       now->modules_at != file->commit.modules_at;

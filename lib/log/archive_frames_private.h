@@ -16,6 +16,7 @@ struct px_frames_volume {
 	uint64_t frames;
 	uint32_t nr_entries; /* number of entries that the image has room for */
 	uint32_t nr_objects; /* number of object slots of the image */
+	uint32_t name_size;  /* of each object slot */
 };
 
 #define PX_FRAMES_PIECE 65536

@@ -453,7 +453,7 @@ static void fill_archive(struct logreader *reader)
 		.is_recovered = commit->is_complete == PX_LOG_RECOVERED,
 		.tick_ns = header->tick_ns,
 		.time_mask = UINT32_MAX,
-		.name_size = PX_TXTB_NAME_SIZE,
+		.name_size = reader->file.layout.name_size,
 		.nr_registry_slots = reader->file.layout.nr_objects,
 		.nr_volumes = reader->file.nr_volumes,
 		.nr_entry_slots = capacity,

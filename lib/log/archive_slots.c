@@ -325,11 +325,12 @@ static bool get_volume(struct px_archive_source *source, uint32_t number,
 {
 	struct slots *slots = slots_of(source);
 
-	*volume = (struct px_archive_volume){
-		.at = number * slots->size,
-		.entries = number * slots->size + source->file->layout.entries,
-		.nr_objects = PX_LOG_OBJECTS_2,
-		.nr_entries = source->file->header.nr_entries};
+	*volume = (struct px_archive_volume){.at = number * slots->size,
+					     .entries = number * slots->size +
+							source->file->layout.entries,
+					     .nr_objects = PX_LOG_OBJECTS_2,
+					     .name_size = PX_TXTB_NAME_SIZE,
+					     .nr_entries = source->file->header.nr_entries};
 	return true;
 }
 

@@ -41,6 +41,7 @@ struct px_archive_volume {
 	uint64_t at;
 	uint64_t entries;
 	uint32_t nr_objects;
+	uint32_t name_size;
 	uint32_t nr_entries;
 };
 

@@ -25,6 +25,7 @@ struct compact {
 	struct px_log_commit commit;
 	uint64_t commit_at;
 	uint32_t nr_objects; /* of each image */
+	uint32_t name_size;  /* of each object slot */
 	struct px_pack *pack;
 	unsigned char *buffer; /* PX_LOG_COPY_CHUNK bytes */
 	unsigned char *data;   /* of an event */
@@ -59,41 +60,54 @@ static int copy(const struct compact *compact, uint64_t from, uint64_t to, uint6
 
 /* Images. */
 
-/* Count the objects of an image that are in use.  If `puts`, put them into the new image. */
+/*
+ * Count the objects of an image that are in use, and get the longest name among *longest and theirs.  If `puts`, put
+ * them into the new image.
+ */
 static int put_objects(const struct compact *compact, const struct px_archive_volume *volume,
-		       bool puts, uint32_t *count)
+		       bool puts, uint32_t *count, uint32_t *longest)
 {
 	struct px_txtb_object *object = (void *)compact->buffer;
 	uint32_t each = PX_LOG_COPY_CHUNK / sizeof(*object), used;
+	size_t size = px_txtb_object_size(compact->name_size);
 	int error = 0;
 
 	*count = 0;
 	for (uint32_t i = 0; !error && i < volume->nr_objects; i += each) {
 		uint32_t nr = volume->nr_objects - i < each ? volume->nr_objects - i : each;
 
-		if (px_txtb_file_read(compact->file->fd, object, nr * sizeof(*object),
-				      volume->at + px_txtb_entries_offset(i)) != nr * sizeof(*object))
+		if (px_log_read_objects(compact->file->fd, volume->at, volume->name_size, i, nr,
+					object) != nr)
 			return EIO;
 		used = 0;
-		for (uint32_t k = 0; k < nr; k++)
-			if (object[k].type != PX_TXTB_UNUSED)
-				object[used++] = object[k];
+		for (uint32_t k = 0; k < nr; k++) {
+			uint32_t length = (uint32_t)strnlen(object[k].name, PX_TXTB_NAME_SIZE);
+
+			if (object[k].type == PX_TXTB_UNUSED)
+				continue;
+			*longest = length > *longest ? length : *longest;
+			/* The slots get shorter, so none is overwritten before it moves. */
+			memmove(compact->buffer + used++ * size, &object[k], size);
+		}
 		if (puts)
-			error = put(compact, object, used * sizeof(*object),
-				    compact->at + px_txtb_entries_offset(*count));
+			error = put(compact, object, used * size,
+				    compact->at +
+					    px_txtb_object_offset(*count, compact->name_size));
 		*count += used;
 	}
 	return error;
 }
 
 /*
- * All volumes get as many object slots as the one that needs most.  If the slots of a log of version 2 were full, its
+ * All volumes get as many object slots as the one that needs most, with names as long as the longest one.  If the slots of a log of version 2 were full, its
  * number of slots says that events may lack their thread.
  */
 static int count_objects(struct compact *compact)
 {
-	uint32_t count, most = 0;
+	uint32_t count, most = 0, longest = 0;
 	bool is_of_2 = false;
+
+	compact->name_size = PX_TXTB_NAME_SIZE;
 
 	for (uint32_t i = 0; i < compact->file->nr_volumes; i++) {
 		struct px_archive_volume volume;
@@ -101,7 +115,7 @@ static int count_objects(struct compact *compact)
 
 		if (!compact->source->kind->volume(compact->source, i, &volume))
 			return EINVAL;
-		error = put_objects(compact, &volume, false, &count);
+		error = put_objects(compact, &volume, false, &count, &longest);
 		if (error)
 			return error;
 		most = count > most ? count : most;
@@ -113,6 +127,10 @@ static int count_objects(struct compact *compact)
 	else if (most == PX_LOG_OBJECTS_2)
 		most += 8;
 	compact->nr_objects = most;
+	/* With a null byte, if there is room; so that entries are aligned to their size. */
+	compact->name_size = longest / 8 * 8 + (longest % 8 < 4 ? 4 : 12);
+	if (compact->name_size > PX_TXTB_NAME_SIZE)
+		compact->name_size = PX_TXTB_NAME_SIZE;
 	return 0;
 }
 
@@ -155,21 +173,22 @@ static int put_image(const struct compact *compact, const struct px_archive_volu
 		     uint32_t nr_entries)
 {
 	struct px_txtb_header header, old;
-	uint32_t oldest, count;
+	uint32_t oldest, count, longest = 0;
 	int error;
 
 	if (px_txtb_file_read(compact->file->fd, &old, sizeof(old), volume->at) != sizeof(old))
 		return EIO;
-	px_log_image_header(&header, compact->nr_objects, nr_entries);
+	px_log_image_header(&header, compact->nr_objects, compact->name_size, nr_entries);
 	oldest = old.current - old.buffer_start;
 	if (oldest < nr_entries * sizeof(struct px_txtb_entry))
 		header.current += oldest;
 	error = put(compact, &header, sizeof(header), compact->at);
 	if (!error)
-		error = put_objects(compact, volume, true, &count);
+		error = put_objects(compact, volume, true, &count, &longest);
 	if (!error)
 		error = copy(compact, volume->entries,
-			     compact->at + px_txtb_entries_offset(compact->nr_objects),
+			     compact->at +
+				     px_txtb_object_offset(compact->nr_objects, compact->name_size),
 			     nr_entries * sizeof(struct px_txtb_entry));
 	return error;
 }
@@ -422,7 +441,7 @@ static int put_volume(struct compact *compact, uint32_t number)
 	if (!compact->source->kind->volume(compact->source, number, &volume))
 		return EINVAL;
 	nr_entries = entries_of(compact, number, &volume);
-	layout = px_log_layout(compact->nr_objects, nr_entries, 0);
+	layout = px_log_layout_tight(compact->nr_objects, compact->name_size, nr_entries, 0);
 	compact->frames = compact->at + layout.frames;
 	compact->frame = 0;
 	if (number == 0)
@@ -511,6 +530,7 @@ static void fill_header(struct compact *compact)
 	*header = compact->file->header;
 	if (header->version != PX_LOG_VERSION)
 		px_log_renew_header(header);
+	header->is_tight = 1;
 }
 
 int px_compact(const struct px_archive_file *file, struct px_archive_source *source,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Write a log once more, without unused space: its images have only the objects and entries that are in use, small
- * frames become larger ones, and its volumes follow each other.  No entry changes, and each keeps its position.
+ * frames become larger ones, and its volumes are tight (format.h) and follow each other.  No entry changes, and each
+ * keeps its position.
  * A log of version 2 becomes one of the current version.
  *
  * The log is read as a reader reads it (archive_source.h): it is hostile input.  Memory is bounded.

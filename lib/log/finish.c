@@ -88,7 +88,7 @@ static int cut_image(struct px_log *log, const struct last *last)
 {
 	struct px_txtb_header header;
 
-	px_log_image_header(&header, log->layout.nr_objects, last->nr_entries);
+	px_log_image_header(&header, log->layout.nr_objects, PX_TXTB_NAME_SIZE, last->nr_entries);
 	return px_log_write_all(log, &header, sizeof(header), last->at);
 }
 

@@ -39,13 +39,47 @@ struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uin
 
 	layout.base = 0;
 	layout.nr_objects = nr_objects;
+	layout.name_size = PX_TXTB_NAME_SIZE;
 	layout.nr_entries = nr_entries;
+	layout.is_tight = false;
 	layout.entries = px_txtb_entries_offset(nr_objects);
 	layout.header = px_log_page_up(px_txtb_image_size(nr_objects, nr_entries));
 	layout.commit = layout.header + PX_LOG_PAGE;
 	layout.frames = layout.commit + PX_LOG_PAGE;
 	layout.size = px_log_page_up(layout.frames + volume_max);
 	return layout;
+}
+
+struct px_log_layout px_log_layout_tight(uint32_t nr_objects, uint32_t name_size,
+					 uint32_t nr_entries, uint64_t volume_max)
+{
+	struct px_log_layout layout = {.nr_objects = nr_objects,
+				       .name_size = name_size,
+				       .nr_entries = nr_entries,
+				       .is_tight = true};
+
+	layout.entries = px_txtb_object_offset(nr_objects, name_size);
+	layout.header = layout.entries + (uint64_t)nr_entries * sizeof(struct px_txtb_entry);
+	layout.commit = layout.header + PX_LOG_TIGHT_HEADER;
+	layout.frames = layout.commit + PX_LOG_TIGHT_COMMIT;
+	layout.size = px_log_page_up(layout.frames + volume_max);
+	return layout;
+}
+
+uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, uint32_t first,
+			     uint32_t count, struct px_txtb_object *objects)
+{
+	size_t size = px_txtb_object_size(name_size);
+	unsigned char *bytes = (unsigned char *)objects;
+	uint32_t got = (uint32_t)(px_txtb_file_read(fd, bytes, count * size,
+						    at + px_txtb_object_offset(first, name_size)) /
+				  size);
+
+	for (uint32_t i = got; i > 0; i--) {
+		memmove(&objects[i - 1], bytes + (i - 1) * size, size);
+		memset(objects[i - 1].name + name_size, 0, PX_TXTB_NAME_SIZE - name_size);
+	}
+	return got;
 }
 
 struct px_log_tail px_log_tail(void)
@@ -99,6 +133,7 @@ void px_log_renew_header(struct px_log_header *header)
 	header->wrappers_bytes = 0;
 	header->volume_max = PX_LOG_VOLUME_MAX;
 	header->next_volume = 0;
+	header->is_tight = header->reserved = 0;
 }
 
 static uint64_t least_volume(uint64_t max_data)
@@ -167,24 +202,33 @@ void px_log_geometry(struct px_log_header *header, uint64_t log_size, uint64_t m
 }
 
 /*
- * Get the numbers of object slots and entries from the header of the image: they determine the offset of the section.
- * Return false if there is no image of a log.
+ * Get the size of names and the numbers of object slots and entries from the header of the image: they determine the
+ * offset of the section.  Return false if there is no image of a log.
  */
-static bool find_section(int fd, uint64_t at, uint32_t *nr_objects, uint32_t *nr_entries)
+static bool find_section(int fd, uint64_t at, struct px_log_layout *layout)
 {
 	struct px_txtb_header image;
-	uint32_t size;
+	uint32_t size, object_size;
 
 	if (px_txtb_file_read(fd, &image, sizeof(image), at) != sizeof(image) ||
-	    image.id != PX_TXTB_ID || image.name_size != PX_TXTB_NAME_SIZE)
+	    image.id != PX_TXTB_ID || image.name_size == 0 || image.name_size % 4 != 0 ||
+	    image.name_size > PX_TXTB_NAME_SIZE)
 		return false;
+	object_size = (uint32_t)px_txtb_object_size(image.name_size);
 	size = image.registry_end - image.registry_start;
-	*nr_objects = size / (uint32_t)sizeof(struct px_txtb_object);
-	if (*nr_objects == 0 || size % sizeof(struct px_txtb_object) != 0 || *nr_objects > 65536)
+	layout->name_size = image.name_size;
+	layout->nr_objects = size / object_size;
+	if (layout->nr_objects == 0 || size % object_size != 0 || layout->nr_objects > 65536)
 		return false;
 	size = image.buffer_end - image.buffer_start;
-	*nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
-	return *nr_entries > 0 && *nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
+	layout->nr_entries = size / (uint32_t)sizeof(struct px_txtb_entry);
+	return layout->nr_entries > 0 && layout->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX;
+}
+
+static bool read_header(int fd, uint64_t offset, struct px_log_header *header)
+{
+	return px_txtb_file_read(fd, header, sizeof(*header), offset) == sizeof(*header) &&
+	       header->magic == PX_LOG_MAGIC;
 }
 
 /* If image and section disagree, this is a damaged log. */
@@ -197,17 +241,22 @@ static bool agree(const struct px_log_header *header, uint32_t nr_objects, uint3
 bool px_log_find_volume(int fd, uint64_t at, struct px_log_header *header,
 			struct px_log_layout *layout)
 {
-	uint32_t nr_objects, nr_entries;
+	struct px_log_layout of, tight, wide;
 
-	if (!find_section(fd, at, &nr_objects, &nr_entries))
+	if (!find_section(fd, at, &of))
 		return false;
-	*layout = px_log_layout(nr_objects, nr_entries, 0);
-	if (px_txtb_file_read(fd, header, sizeof(*header), at + layout->header) !=
-		    sizeof(*header) ||
-	    header->magic != PX_LOG_MAGIC)
+	tight = px_log_layout_tight(of.nr_objects, of.name_size, of.nr_entries, 0);
+	wide = px_log_layout(of.nr_objects, of.nr_entries, 0);
+	/* The two headers may be at the same offset, so the header says which one it is. */
+	if (read_header(fd, at + tight.header, header) && header->version >= PX_LOG_VERSION &&
+	    header->is_tight)
+		*layout = px_log_layout_tight(of.nr_objects, of.name_size, of.nr_entries,
+					      header->volume_max);
+	else if (of.name_size == PX_TXTB_NAME_SIZE && read_header(fd, at + wide.header, header))
+		*layout = px_log_layout(of.nr_objects, of.nr_entries, header->volume_max);
+	else
 		return false;
-	*layout = px_log_layout(nr_objects, nr_entries, header->volume_max);
-	if (!agree(header, nr_objects, nr_entries))
+	if (!agree(header, of.nr_objects, of.nr_entries))
 		header->version = 0;
 	return true;
 }
@@ -357,8 +406,9 @@ void px_log_boot_id(char boot_id[40])
 	close(fd);
 }
 
-void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries)
+void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t name_size,
+			 uint32_t nr_entries)
 {
-	px_txtb_header_init(header, nr_objects, nr_entries);
+	px_txtb_header_init(header, nr_objects, name_size, nr_entries);
 	px_txtb_set_tick(header, PX_LOG_TICK_NS);
 }

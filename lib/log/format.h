@@ -17,6 +17,9 @@
  * its image has room for more entries, the writer cuts the image, and moves the section to the end of the cut image.
  * When the log is complete, the tail is directly behind the last volume.
  *
+ * A log that was written once more when it was complete (compact.h) has *tight* volumes: their header and commit take no
+ * pages, and names in their object slots take no more bytes than the longest one.
+ *
  * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: the
  * entry at a position has the number `position modulo the number of all entries`.  In other logs, the entry has the
  * position as its number.  The first position of a volume is its number times nr_entries, even if the volumes before it
@@ -38,8 +41,10 @@
  * write, within one page.  So at every instant the section is whole.  The viewer accepts the image at every instant,
  * and shows its events in order.  Before the writer of a LOOP log overwrites the oldest events, it writes a commit
  * without them.  Then it writes context 0 into the first entry to overwrite: the viewer stops at an entry with context
- * 0.  Then it sets `current` in the header of the image to the entry after the last entry to overwrite.  It overwrites
- * the first of these entries last.
+ * 0.  Then it sets `current` in the header of the image to the entry with which the viewer begins.  This is the first
+ * entry after those to overwrite that is not RUNNING, RESUME or SUSPEND: such an entry may be of an event that is
+ * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread, which
+ * has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
  * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).
@@ -65,6 +70,9 @@
 #define PX_LOG_PAGE 4096
 #define PX_LOG_TICK_NS 100
 #define PX_LOG_MODULES_BYTES 65536
+/* Room for the header and for the commit in a tight volume. */
+#define PX_LOG_TIGHT_HEADER 1024
+#define PX_LOG_TIGHT_COMMIT 512
 
 /*
  * Object slots of a volume: slot 0 is for events of no thread, slot 1 is for the idle thread.  Then follow the slots of
@@ -128,6 +136,8 @@ struct px_log_header {
 	 * full size, the next volume is directly behind this one.
 	 */
 	uint64_t next_volume;
+	uint32_t is_tight; /* 1: this volume has the layout px_log_layout_tight() */
+	uint32_t reserved; /* 0 */
 };
 
 /* The way in which a log ended. */
@@ -190,7 +200,7 @@ PX_INLINE bool px_log_is_description(const struct px_log_name *name)
 	return name->id >= PX_LOG_DESCRIPTION && name->id < PX_LOG_DESCRIPTION + PX_EVENT_IDS;
 }
 
-_Static_assert(sizeof(struct px_log_header) <= PX_LOG_PAGE, "one page");
+_Static_assert(sizeof(struct px_log_header) <= PX_LOG_TIGHT_HEADER, "room in each layout");
 _Static_assert(sizeof(struct px_log_commit) <= 512, "one write within a page");
 _Static_assert(sizeof(struct px_log_name) == 64, "name");
 _Static_assert(sizeof(struct px_wrapper_sum) == 96, "wrapper");
@@ -204,7 +214,9 @@ struct px_log_layout {
 	/* Offset of the log in the file; greater than 0 only while a completed log moves (finish.c). */
 	uint64_t base;
 	uint32_t nr_objects; /* object slots of the image */
+	uint32_t name_size;  /* bytes of a name in an object slot */
 	uint32_t nr_entries; /* entries of the image */
+	bool is_tight;
 	uint64_t entries;
 	uint64_t header;
 	uint64_t commit;
@@ -234,6 +246,20 @@ struct px_log_tail {
 };
 
 struct px_log_layout px_log_layout(uint32_t nr_objects, uint32_t nr_entries, uint64_t volume_max);
+
+/*
+ * The layout of a volume that nobody changes any more: names in object slots are only as long as they have to be, and
+ * header and commit take no pages.  name_size: a multiple of 4, at most PX_TXTB_NAME_SIZE.
+ */
+struct px_log_layout px_log_layout_tight(uint32_t nr_objects, uint32_t name_size,
+					 uint32_t nr_entries, uint64_t volume_max);
+
+/*
+ * Read object slots of the image at this offset, from number `first` on.  Unused bytes of names become 0.  Return how
+ * many could be read.
+ */
+uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, uint32_t first,
+			     uint32_t count, struct px_txtb_object *objects);
 
 /* Return the offsets of the areas in a tail that has its full size. */
 struct px_log_tail px_log_tail(void);
@@ -345,6 +371,6 @@ struct px_log_machine px_log_machine(void);
 void px_log_boot_id(char boot_id[40]);
 
 /* Fill in the header of the image of a volume.  It also has the tick, for readers of an image without its section. */
-void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
+void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uint32_t name_size, uint32_t nr_entries);
 
 #endif

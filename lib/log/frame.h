@@ -17,7 +17,8 @@
  *		beginning of the name before it, number of further bytes of the name, these bytes.  After the byte of
  *		bits, if the bit is set: type, priority, pid, tid, pthread_t; before the name: site (signed).  These
  *		are the differences from the object before it in the frame, from zeros for the first one.  A member
- *		whose bit is not set is that of the object before it.
+ *		whose bit is not set is that of the object before it.  The writer puts threads before other objects,
+ *		because objects of one kind have fewer differences.
  *		Without the flag DELTAS: handle, type, priority, pid, tid, pthread_t, address, site, length of the
  *		name (all varints), the name
  *

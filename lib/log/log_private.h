@@ -80,13 +80,14 @@ struct px_log_volume {
 	} hand[2];		      /* [0]: slots of threads; [1]: slots of objects of calls */
 	/* Index: object slot; the slots of event types are not used. */
 	struct px_log_context *context;
-	bool is_used; /* false: all contexts but the first one are zero */
 	/* Index: object slot, counted from the first slot of event types. */
 	unsigned int *type;
 	uint32_t types_written;
 	/* The object slots that the next write must write: those with is_dirty or is_stale. */
 	uint16_t *changed;
 	uint32_t nr_changed;
+	/* Of a LOOP log: bit i is set if the viewer may begin with entry i (px_log_is_front()).  Of other logs: NULL. */
+	uint64_t *fronts;
 };
 
 /* One or several chapters of a LOOP log, which the log discards together. */
@@ -260,6 +261,24 @@ void px_log_make_name_unique(const struct px_log *log, struct px_log_volume *vol
 
 /* Return the object as the image shows it. */
 struct px_object px_log_image_object(const struct px_log_context *context);
+
+/*
+ * Return true if the viewer may begin with this entry.  An entry RUNNING, RESUME or SUSPEND may be of the event before
+ * or after it, and this event may be overwritten.
+ */
+bool px_log_is_front(const struct px_txtb_entry *entry);
+
+/* Of a LOOP log: note for a number of entries, from this slot on, that the viewer may not begin with any of them. */
+void px_log_forget_fronts(struct px_log_volume *volume, uint32_t slot, uint32_t count);
+
+/* Of a LOOP log: note that this slot has this entry now. */
+void px_log_note_front(struct px_log_volume *volume, uint32_t slot, const struct px_txtb_entry *entry);
+
+/*
+ * Of a LOOP log: return the first slot, from this one on, with which the viewer may begin.  Return 0 if there is none:
+ * then the viewer begins with the first slot.
+ */
+uint32_t px_log_find_front(const struct px_log *log, const struct px_log_volume *volume, uint32_t slot);
 
 /*
  * Return the offset in the file of the volume that has this position.  In a LOOP log it may be any volume, in other

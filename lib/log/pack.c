@@ -34,7 +34,9 @@ struct px_pack {
 	uint64_t origin_ns;   /* image_ns of the first entry */
 	uint64_t later_ns;    /* added to the times of all further events of the frame */
 	uint64_t last_address; /* address of the site defined last */
-	struct px_log_object last_object; /* the object that the frame defined last; zeros: none */
+	struct px_log_object last_thread; /* the thread that the frame defined last; zeros: none */
+	/* The first and the last object of the frame that is no thread. */
+	struct px_log_object first_other, last_other;
 	/* Long data of the last call of the frame: the first bytes after the first 16. */
 	unsigned char last_more[PX_FRAME_SHARED_MAX];
 	size_t last_more_size; /* 0: none */
@@ -43,8 +45,13 @@ struct px_pack {
 	uint32_t last_site; /* 1 + index of the site of the last event, with which find_site() begins; 0: none */
 	unsigned char *bytes;	/* header, objects, unused bytes, records */
 	unsigned char *records; /* in `bytes` */
+	/*
+	 * Definitions of objects that are no threads: OBJECT_MAX bytes for the first one, then the others.  Each is stored
+	 * as its differences from the object before it, so threads and others stand together.
+	 */
+	unsigned char *others;
 	size_t objects_max, records_max;
-	size_t objects_size, records_size;
+	size_t threads_size, others_size, records_size;
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
 	uint16_t bucket[SITE_BUCKETS];		  /* index in `site` + 1; 0: empty */
 	uint32_t handle[HANDLE_BUCKETS];
@@ -62,7 +69,8 @@ struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data)
 	pack->objects_max = (size_t)OBJECT_MAX * (EVENT_OBJECTS + nr_entries);
 	pack->records_max = FRAME_DATA_MAX + EVENT_MAX + max_data + nr_entries;
 	pack->bytes = malloc(sizeof(pack->head) + pack->objects_max + pack->records_max);
-	if (!pack->bytes) {
+	pack->others = malloc(pack->objects_max);
+	if (!pack->bytes || !pack->others) {
 		px_pack_free(pack);
 		return NULL;
 	}
@@ -75,14 +83,19 @@ void px_pack_free(struct px_pack *pack)
 	if (!pack)
 		return;
 	free(pack->bytes);
+	free(pack->others);
 	free(pack);
 }
 
 static void begin_chapter(struct px_pack *pack)
 {
-	memset(pack->bucket, 0, sizeof(pack->bucket));
-	memset(pack->handle, 0, sizeof(pack->handle));
-	memset(pack->kept_bucket, 0, sizeof(pack->kept_bucket));
+	/* The pages of an unused table need no memory: most short programs fill only one frame. */
+	if (pack->nr_sites != 0)
+		memset(pack->bucket, 0, sizeof(pack->bucket));
+	if (pack->nr_handles != 0)
+		memset(pack->handle, 0, sizeof(pack->handle));
+	if (pack->nr_kept != 0)
+		memset(pack->kept_bucket, 0, sizeof(pack->kept_bucket));
 	pack->nr_sites = pack->nr_handles = pack->last_site = pack->nr_kept = 0;
 	pack->last_address = 0;
 }
@@ -93,25 +106,31 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 				       .position = position,
 				       .flags = PX_FRAME_LANES | PX_FRAME_DELTAS | PX_FRAME_SHARES |
 						(chapter ? PX_FRAME_CHAPTER : 0)};
-	pack->objects_size = pack->records_size = 0;
+	pack->threads_size = pack->others_size = pack->records_size = 0;
 	pack->later_ns = 0;
 	pack->last_more_size = pack->sharing = 0;
-	memset(&pack->last_object, 0, sizeof(pack->last_object));
+	memset(&pack->last_thread, 0, sizeof(pack->last_thread));
 	if (chapter)
 		begin_chapter(pack);
 }
 
+/* Return the maximum size of all definitions of the frame. */
+static size_t objects_size(const struct px_pack *pack)
+{
+	return pack->threads_size + pack->others_size;
+}
+
 bool px_pack_has_room(const struct px_pack *pack, size_t length)
 {
-	return (pack->head.nr_entries == 0 && pack->objects_size == 0) ||
-	       (pack->objects_size + (size_t)OBJECT_MAX * EVENT_OBJECTS <= pack->objects_max &&
+	return (pack->head.nr_entries == 0 && objects_size(pack) == 0) ||
+	       (objects_size(pack) + (size_t)OBJECT_MAX * EVENT_OBJECTS <= pack->objects_max &&
 		pack->records_size + EVENT_MAX + length <= FRAME_DATA_MAX);
 }
 
 size_t px_pack_bound(const struct px_pack *pack, size_t length)
 {
 	return sizeof(struct px_log_frame) + (size_t)OBJECT_MAX * EVENT_OBJECTS + 2 * EVENT_MAX + length +
-	       (pack ? pack->objects_size + pack->records_size : 0);
+	       (pack ? objects_size(pack) + pack->records_size : 0);
 }
 
 bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size)
@@ -186,23 +205,52 @@ static unsigned char *put_name(unsigned char *to, const char *before, const char
 	return to + length - shared;
 }
 
+/* Store an object as its differences from `before`.  Return the end of it. */
+static unsigned char *put_object(unsigned char *to, const struct px_log_object *before,
+				 const struct px_log_object *object)
+{
+	to = put_differences(to, before, object);
+	return put_name(to, before->object.name, object->object.name);
+}
+
+static void put_thread(struct px_pack *pack, const struct px_log_object *object)
+{
+	unsigned char *from = pack->bytes + sizeof(pack->head) + pack->threads_size;
+
+	pack->threads_size += (size_t)(put_object(from, &pack->last_thread, object) - from);
+	pack->last_thread = *object;
+}
+
+/* px_pack_end() stores the first one, behind the last thread. */
+static void put_other(struct px_pack *pack, const struct px_log_object *object)
+{
+	unsigned char *from = pack->others + pack->others_size;
+
+	if (pack->others_size == 0) {
+		pack->first_other = *object;
+		pack->others_size = OBJECT_MAX;
+	} else {
+		pack->others_size += (size_t)(put_object(from, &pack->last_other, object) - from);
+	}
+	pack->last_other = *object;
+}
+
 void px_pack_object(struct px_pack *pack, const struct px_log_object *object)
 {
 	const struct px_object *known = &object->object;
-	unsigned char *to = pack->bytes + sizeof(pack->head) + pack->objects_size;
 	uint32_t i = handle_bucket(pack, known->handle);
 
-	if (pack->objects_size + OBJECT_MAX > pack->objects_max)
+	if (objects_size(pack) + OBJECT_MAX > pack->objects_max)
 		return;
 	/* If the table is full, it does not get the object, and each frame defines the object again. */
 	if (!pack->handle[i] && pack->nr_handles < HANDLES_MAX) {
 		pack->handle[i] = known->handle;
 		pack->nr_handles++;
 	}
-	to = put_differences(to, &pack->last_object, object);
-	to = put_name(to, pack->last_object.object.name, known->name);
-	pack->objects_size = (size_t)(to - pack->bytes) - sizeof(pack->head);
-	pack->last_object = *object;
+	if (known->handle >> 24 == PX_TXTB_THREAD)
+		put_thread(pack, object);
+	else
+		put_other(pack, object);
 }
 
 /* Records. */
@@ -410,16 +458,32 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 }
 
 /* Move the objects, not the records, because nearly all frames have few or no objects. */
+/* Store the first object that is no thread in front of the others.  Return the size of all of them. */
+static size_t end_others(struct px_pack *pack)
+{
+	unsigned char first[OBJECT_MAX];
+	size_t size;
+
+	if (pack->others_size == 0)
+		return 0;
+	size = (size_t)(put_object(first, &pack->last_thread, &pack->first_other) - first);
+	memcpy(pack->others + OBJECT_MAX - size, first, size);
+	return pack->others_size - OBJECT_MAX + size;
+}
+
 const void *px_pack_end(struct px_pack *pack, size_t *size)
 {
-	unsigned char *body = pack->records - pack->objects_size;
+	size_t others = end_others(pack);
+	unsigned char *body = pack->records - pack->threads_size - others;
 	unsigned char *frame = body - sizeof(pack->head);
 
-	pack->head.objects = (uint32_t)pack->objects_size;
+	pack->head.objects = (uint32_t)(pack->threads_size + others);
 	pack->head.records = (uint32_t)pack->records_size;
-	memmove(body, pack->bytes + sizeof(pack->head), pack->objects_size);
+	memmove(body, pack->bytes + sizeof(pack->head), pack->threads_size);
+	if (others > 0)
+		memcpy(body + pack->threads_size, pack->others + pack->others_size - others, others);
 	pack->head.sum = px_frame_sum_of(&pack->head, body);
 	memcpy(frame, &pack->head, sizeof(pack->head));
-	*size = sizeof(pack->head) + pack->objects_size + pack->records_size;
+	*size = sizeof(pack->head) + pack->head.objects + pack->records_size;
 	return frame;
 }

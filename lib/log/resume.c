@@ -135,6 +135,9 @@ static void note_entry(struct px_log *log, uint64_t position, const struct px_tx
 		volume->stamps.begun = true;
 		volume->stamps.ticks = entry->stamp;
 	}
+	/* The dead writer may have overwritten the entry, or a part of it. */
+	if (position + log->capacity >= log->spoiled)
+		px_log_note_front(volume, px_log_slot_in_volume(&log->header, position), entry);
 }
 
 /*
@@ -386,7 +389,8 @@ int px_log_resume(const struct px_log_left *left, struct px_log **log)
 
 	if (!made)
 		return ENOMEM;
-	error = px_log_take_descriptor(made, left->fd);
+	/* No writer leaves such a log: only complete logs become tight. */
+	error = left->layout->is_tight ? EINVAL : px_log_take_descriptor(made, left->fd);
 	if (error) {
 		free(made);
 		return error;

@@ -343,10 +343,11 @@ static bool find_room(struct px_log *log, const struct px_report *report, struct
 	need->slots += need->step.nr_fillers;
 	/*
 	 * A SUSPEND names the context of the next entry as the one that runs next: such an event must not be this
-	 * entry.
+	 * entry.  The fillers of a round take time, too.
 	 */
 	need->switches = px_log_is_beside(log, &report->record) && log->ran != 0 && !need->ends_idleness &&
-			 log->translation.entries[0].context != log->ran && (need->step.ticks > 0 || log->open);
+			 log->translation.entries[0].context != log->ran &&
+			 (need->step.ticks > 0 || need->begins_round || log->open);
 	need->slots += need->switches;
 	if (need->begins_round || !stamps.begun)
 		need->slots += PX_LOG_START_FILLERS;

@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/rules.h"
+
+/* Return the number of words that have a bit for each entry of a volume. */
+static size_t fronts_words(const struct px_log_header *header)
+{
+	return (header->nr_entries + 63u) / 64;
+}
+
 struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, uint32_t nr)
 {
 	uint32_t nr_contexts = px_log_nr_objects(header) - header->nr_type_slots;
@@ -13,16 +21,21 @@ struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, ui
 	size_t changed = nr_contexts * sizeof(uint16_t);
 	struct px_log_volume *volumes = calloc(nr, sizeof(*volumes));
 	char *arrays = calloc(nr, contexts + types + changed);
+	size_t words = fronts_words(header);
+	bool loops = header->policy == PX_POLICY_LOOP;
+	uint64_t *fronts = loops ? calloc(nr * words, sizeof(*fronts)) : NULL;
 
-	if (!volumes || !arrays) {
+	if (!volumes || !arrays || (loops && !fronts)) {
 		free(volumes);
 		free(arrays);
+		free(fronts);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < nr; i++) {
 		volumes[i].context = (void *)(arrays + i * contexts);
 		volumes[i].type = (void *)(arrays + nr * contexts + i * types);
 		volumes[i].changed = (void *)(arrays + nr * (contexts + types) + i * changed);
+		volumes[i].fronts = loops ? fronts + i * words : NULL;
 	}
 	return volumes;
 }
@@ -30,8 +43,10 @@ struct px_log_volume *px_log_make_volumes(const struct px_log_header *header, ui
 /* All volumes share the memory blocks of the first volume. */
 void px_log_free_volumes(struct px_log_volume *volumes)
 {
-	if (volumes)
+	if (volumes) {
 		free(volumes[0].context);
+		free(volumes[0].fronts);
+	}
 	free(volumes);
 }
 
@@ -42,13 +57,19 @@ void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
 	struct px_log_context *context = volume->context;
 	unsigned int *type = volume->type;
 	uint16_t *changed = volume->changed;
+	uint64_t *fronts = volume->fronts;
 
-	/* The contexts of a new volume are zero.  To clear them would touch each page of their memory. */
-	memset(context, 0, (volume->is_used ? nr_contexts : 1) * sizeof(*context));
+	/* Only a volume that has begun has contexts.  The memory of the others is still as calloc() gave it. */
+	if (volume->is_begun) {
+		memset(context, 0, nr_contexts * sizeof(*context));
+		if (fronts)
+			memset(fronts, 0, fronts_words(&log->header) * sizeof(*fronts));
+	}
 	memset(volume, 0, sizeof(*volume));
 	volume->context = context;
 	volume->type = type;
 	volume->changed = changed;
+	volume->fronts = fronts;
 	volume->is_begun = true;
 	px_log_list_change(volume, &context[0]);
 	context[0].is_dirty = true;
@@ -85,7 +106,6 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 		if (*from)
 			*from = context->next;
 	}
-	volume->is_used |= slot != 0;
 	context->handle = handle;
 	context->title_ns = 0;
 	from = bucket_of(volume, handle);
@@ -97,7 +117,6 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
 {
 	if (context->is_listed)
 		return;
-	volume->is_used |= context != volume->context;
 	context->is_listed = true;
 	volume->changed[volume->nr_changed++] = (uint16_t)(context - volume->context);
 }
@@ -129,6 +148,37 @@ struct px_object px_log_image_object(const struct px_log_context *context)
 	if (context->same > 0 && length + 12 < PX_TXTB_NAME_SIZE)
 		snprintf(image.name + length, sizeof(image.name) - length, " #%u", context->same + 1);
 	return image;
+}
+
+bool px_log_is_front(const struct px_txtb_entry *entry)
+{
+	uint32_t id = entry->id & 0xFFFF;
+
+	return entry->context != 0 && id != PX_TXTB_RUNNING && id != PX_NATIVE_RESUME &&
+	       id != PX_NATIVE_SUSPEND;
+}
+
+void px_log_forget_fronts(struct px_log_volume *volume, uint32_t slot, uint32_t count)
+{
+	for (uint32_t i = slot; i < slot + count; i++)
+		volume->fronts[i / 64] &= ~(UINT64_C(1) << i % 64);
+}
+
+void px_log_note_front(struct px_log_volume *volume, uint32_t slot, const struct px_txtb_entry *entry)
+{
+	if (px_log_is_front(entry))
+		volume->fronts[slot / 64] |= UINT64_C(1) << slot % 64;
+}
+
+uint32_t px_log_find_front(const struct px_log *log, const struct px_log_volume *volume, uint32_t slot)
+{
+	uint32_t nr = log->header.nr_entries;
+
+	while (slot < nr && !(volume->fronts[slot / 64] >> slot % 64))
+		slot = (slot / 64 + 1) * 64;
+	if (slot >= nr)
+		return 0;
+	return slot + (uint32_t)__builtin_ctzll(volume->fronts[slot / 64] >> slot % 64);
 }
 
 uint64_t px_log_volume_at(const struct px_log *log, uint64_t position)

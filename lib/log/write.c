@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define ZERO_CHUNK 65536
+#define COVERS_EACH 64 /* number of entries that write_covers() writes at a time */
 /* Number of commits from one write of the wrapper statistics to the next. */
 #define WRAPPERS_ROUND 64
 
@@ -143,7 +144,8 @@ static int write_header(struct px_log *log, uint64_t offset, uint32_t current)
 {
 	struct px_txtb_header header;
 
-	px_log_image_header(&header, px_log_nr_objects(&log->header), log->header.nr_entries);
+	px_log_image_header(&header, px_log_nr_objects(&log->header), PX_TXTB_NAME_SIZE,
+			    log->header.nr_entries);
 	header.current += current * (uint32_t)sizeof(struct px_txtb_entry);
 	return px_log_write_all(log, &header, sizeof(header), offset);
 }
@@ -167,18 +169,47 @@ int px_log_begin_volume(struct px_log *log, uint64_t position)
 
 /* Writing. */
 
+/* Return true if the staged entries take the place of entries of the round before. */
+static bool overwrites(const struct px_log *log)
+{
+	return log->loops && log->stage_position >= log->capacity;
+}
+
+/*
+ * Return the slot of the entry with which the viewer begins when the staged entries, which overwrite others, are
+ * written.  It is the first one after them that may be the first.  0: the viewer begins with the first slot.
+ */
+static uint32_t front_after_stage(const struct px_log *log)
+{
+	uint32_t end = px_log_slot_in_volume(&log->header, log->stage_position) + log->nr_staged;
+
+	return px_log_find_front(log, px_log_volume_of(log, log->stage_position), end);
+}
+
+/* Return the number of entries after the staged ones that write_covers() overwrites. */
+static uint32_t count_covers(const struct px_log *log)
+{
+	bool is_written = log->nr_staged > 0 || log->stage_position < log->spoiled;
+	uint32_t front = is_written && overwrites(log) ? front_after_stage(log) : 0;
+
+	return front == 0 ? 0 :
+			    front - px_log_slot_in_volume(&log->header, log->stage_position) - log->nr_staged;
+}
+
 /*
  * Write a commit without the oldest events, before the writer overwrites their entries or frames.  frame_end: the end
  * of the frame that the writer writes next.
  */
 static int give_up_oldest(struct px_log *log, uint64_t frame_end)
 {
-	uint64_t end = log->staged.end > log->spoiled ? log->staged.end : log->spoiled;
+	uint64_t end = log->staged.end + count_covers(log);
 	struct px_log_commit before = log->commit;
 	uint32_t first_part = log->first_part, nr_parts = log->nr_parts;
 	uint64_t count, first = log->staged.first;
 	int error;
 
+	if (end < log->spoiled)
+		end = log->spoiled;
 	if (!log->loops || end == 0)
 		return 0;
 	count = px_log_drop_parts(log, end, frame_end);
@@ -253,12 +284,17 @@ static int write_hole(struct px_log *log)
 						 log->hole_frame);
 	if (!error)
 		error = hide_entries(log, log->hole);
+	/* The entry that was the oldest is behind the hole. */
+	if (!error && log->loops && log->hole >= log->capacity)
+		error = write_header(log, px_log_volume_at(log, log->hole), 0);
 	if (!error)
 		error = make_zeros(log, entry_offset(log, log->hole),
 				   left * sizeof(struct px_txtb_entry));
 	log->has_hole = error != 0;
-	if (!error && log->loops)
+	if (!error && log->loops) {
 		px_log_volume_of(log, log->hole)->entries_end = slot;
+		px_log_forget_fronts(px_log_volume_of(log, log->hole), slot, (uint32_t)left);
+	}
 	return error;
 }
 
@@ -300,13 +336,60 @@ int px_log_empty_file(struct px_log *log)
 int px_log_show_first(struct px_log *log)
 {
 	const uint32_t no_thread = PX_NO_THREAD;
-	bool is_round = log->loops && log->staged.end > log->capacity &&
+	uint32_t slot = px_log_slot_in_volume(&log->header, log->staged.end);
+	bool is_round = log->loops && log->staged.end > log->capacity && slot > 0 &&
 			px_log_volume_number(&log->header, log->staged.end) == 0;
 	int error;
 
-	error = write_header(log, 0,
-			     is_round ? px_log_slot_in_volume(&log->header, log->staged.end) : 0);
+	error = write_header(log, 0, is_round ? px_log_find_front(log, &log->volumes[0], slot) : 0);
 	return error ? error : px_log_write_all(log, &no_thread, sizeof(no_thread), entry_offset(log, 0));
+}
+
+/*
+ * The entries after the staged ones, up to the one with which the viewer begins, may be parts of an event that is
+ * overwritten, or entries of a write that failed.  The viewer shows them after the newest event, so overwrite them with
+ * entries of no event, which take no time.  (It would stop at an entry without context, and not show those after it.)
+ */
+static int write_covers(struct px_log *log, uint64_t offset, uint32_t count)
+{
+	const struct px_txtb_entry cover = {.context = PX_NO_THREAD,
+					    .priority = px_txtb_priority_word(PX_PSEUDO_PRIORITY),
+					    .id = PX_TXTB_RUNNING,
+					    .stamp = (uint32_t)log->staged.stamps.ticks};
+	struct px_txtb_entry covers[COVERS_EACH];
+	int error = 0;
+
+	for (uint32_t i = 0; i < PX_ARRAY_SIZE(covers); i++)
+		covers[i] = cover;
+	while (!error && count > 0) {
+		uint32_t each = count < COVERS_EACH ? count : COVERS_EACH;
+
+		error = px_log_write_all(log, covers, each * sizeof(cover), offset);
+		offset += each * sizeof(cover);
+		count -= each;
+	}
+	return error;
+}
+
+/*
+ * A failed write may have left entries after the newest event.  No event takes their place now, so hide them.  If the
+ * write failed before it changed an entry, the viewer begins with the old entry there.
+ */
+static int hide_spoiled(struct px_log *log)
+{
+	uint32_t front = overwrites(log) ? front_after_stage(log) : 0, count = count_covers(log);
+	uint64_t at = entry_offset(log, log->stage_position);
+	int error = 0;
+
+	if (front == 0 || count > 0)
+		error = hide_entries(log, log->stage_position);
+	if (!error && overwrites(log))
+		error = write_header(log, px_log_volume_at(log, log->stage_position), front);
+	if (!error && count > 1)
+		error = write_covers(log, at + sizeof(struct px_txtb_entry), count - 1);
+	if (!error && count > 0)
+		error = write_covers(log, at, 1);
+	return error;
 }
 
 /*
@@ -319,16 +402,22 @@ static int write_entries(struct px_log *log, const void *frame, size_t frame_siz
 	uint64_t offset = px_log_volume_at(log, log->stage_position);
 	uint32_t slot = px_log_slot_in_volume(&log->header, log->stage_position);
 	uint64_t first = entry_offset(log, log->stage_position);
-	bool overwrites = log->loops && log->stage_position >= log->capacity;
-	bool hides = overwrites || log->stage_position < log->spoiled;
-	uint32_t after = (slot + log->nr_staged) % log->header.nr_entries;
+	bool is_round = overwrites(log);
+	bool hides = is_round || log->stage_position < log->spoiled;
+	uint32_t front = is_round ? front_after_stage(log) : 0;
 	int error = 0;
 
+	if (log->loops)
+		px_log_forget_fronts(volume, slot, log->nr_staged);
 	if (hides)
 		error = hide_entries(log, log->stage_position);
-	if (!error && overwrites)
-		error = write_header(log, offset, after);
-	if (!error && log->staged.end < log->spoiled)
+	if (!error && is_round)
+		error = write_header(log, offset, front);
+	if (!error && front > 0)
+		error = write_covers(log, first + log->nr_staged * sizeof(*log->entries),
+				     front - slot - log->nr_staged);
+	else if (!error && (log->staged.end < log->spoiled ||
+			    (is_round && slot + log->nr_staged < log->header.nr_entries)))
 		error = hide_entries(log, log->staged.end);
 	if (!error)
 		error = write_contexts(log, volume, offset);
@@ -412,7 +501,7 @@ static int write_staged(struct px_log *log, size_t *frame_size)
 	if (log->nr_staged == 0) {
 		/* Ignore an error of this write, because no event needs it. */
 		if (log->stage_position < log->spoiled && !begins_volume(log))
-			hide_entries(log, log->stage_position);
+			hide_spoiled(log);
 		return 0;
 	}
 	if (begins_volume(log)) {
@@ -426,6 +515,8 @@ static void note_entries(const struct px_log *log, struct px_log_volume *volume)
 {
 	uint32_t end = log->staged.end > 0 ? px_log_slot_in_volume(&log->header, log->staged.end - 1) + 1 : 0;
 
+	for (uint32_t i = 0; i < log->nr_staged && log->loops; i++)
+		px_log_note_front(volume, end - log->nr_staged + i, &log->entries[i]);
 	if (end > volume->entries_end)
 		volume->entries_end = end;
 }

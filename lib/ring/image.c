@@ -152,7 +152,8 @@ static void fill_image(const struct harvest *harvest, unsigned int shift, char *
 		(struct px_txtb_entry *)(bytes + px_txtb_entries_offset(harvest->nr_objects));
 	uint32_t nr_entries = NR_FILLERS + harvest->nr_entries;
 
-	px_txtb_header_init((struct px_txtb_header *)bytes, harvest->nr_objects, nr_entries);
+	px_txtb_header_init((struct px_txtb_header *)bytes, harvest->nr_objects, PX_TXTB_NAME_SIZE,
+			    nr_entries);
 	for (uint32_t i = 0; i < harvest->nr_objects; i++)
 		px_txtb_object_init(&object[i], (enum px_txtb_object_type)harvest->object[i].type,
 				    harvest->object[i].handle, harvest->object[i].priority,

@@ -13,7 +13,8 @@ void (*px_testpoint_hook)(const char *name);
 
 void px_ring_init(const struct px_ring *ring)
 {
-	px_txtb_header_init(px_ring_image(ring), PX_TXTB_LIVE_OBJECTS, ring->mask + 1);
+	px_txtb_header_init(px_ring_image(ring), PX_TXTB_LIVE_OBJECTS, PX_TXTB_NAME_SIZE,
+			    ring->mask + 1);
 }
 
 /*

@@ -3,17 +3,20 @@
 
 #include <string.h>
 
-void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries)
+void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t name_size,
+			 uint32_t nr_entries)
 {
 	memset(header, 0, sizeof(*header));
 	header->id = PX_TXTB_ID;
 	header->time_mask = UINT32_MAX;
 	header->base = PX_TXTB_BASE;
 	header->registry_start = PX_TXTB_BASE + (uint32_t)sizeof(*header);
-	header->name_size = PX_TXTB_NAME_SIZE;
-	header->registry_end = PX_TXTB_BASE + (uint32_t)px_txtb_entries_offset(nr_objects);
+	header->name_size = (uint16_t)name_size;
+	header->registry_end = PX_TXTB_BASE +
+			       (uint32_t)px_txtb_object_offset(nr_objects, name_size);
 	header->buffer_start = header->registry_end;
-	header->buffer_end = PX_TXTB_BASE + (uint32_t)px_txtb_image_size(nr_objects, nr_entries);
+	header->buffer_end = header->buffer_start +
+			     nr_entries * (uint32_t)sizeof(struct px_txtb_entry);
 	header->current = header->buffer_start;
 	header->tick_mark = 0xAAAAAAAA; /* ThreadX writes the same values */
 	header->tick[0] = 0xBBBBBBBB;

@@ -124,6 +124,17 @@ PX_INLINE uint32_t px_txtb_priority_word(uint32_t priority)
 	return 0x80000000u | (priority & 0x3FF) << 16 | (priority & 0x3FF);
 }
 
+/* Return the size of an object slot with names of this size, and the offset of a slot in an image. */
+PX_INLINE size_t px_txtb_object_size(uint32_t name_size)
+{
+	return sizeof(struct px_txtb_object) - PX_TXTB_NAME_SIZE + name_size;
+}
+
+PX_INLINE size_t px_txtb_object_offset(uint32_t slot, uint32_t name_size)
+{
+	return sizeof(struct px_txtb_header) + slot * px_txtb_object_size(name_size);
+}
+
 /* Return the offset of the first entry in an image. */
 PX_INLINE size_t px_txtb_entries_offset(uint32_t nr_objects)
 {
@@ -143,7 +154,8 @@ _Static_assert((sizeof(struct px_txtb_header) +
 	       "entries of a live ring begin on a cache line");
 
 /* Fill in the header of an image in which the first entry is the oldest. */
-void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t nr_entries);
+void px_txtb_header_init(struct px_txtb_header *header, uint32_t nr_objects, uint32_t name_size,
+			 uint32_t nr_entries);
 
 /* Store the length of a tick in a header, or get it.  px_txtb_tick_ns() returns 0 if the header does not have it. */
 void px_txtb_set_tick(struct px_txtb_header *header, double tick_ns);

@@ -113,14 +113,20 @@ static void place_tail(int fd, uint64_t header_at, uint64_t commit_at, uint64_t 
 static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t first, int kind)
 {
 	struct px_txtb_header header = {.id = 0};
+	struct px_log_header section = {.is_tight = 0};
 	struct px_log_layout layout;
 	uint32_t nr_objects, nr_entries;
 	size_t left = unfolding->left;
 
 	memcpy(&header, unfolding->input, left < sizeof(header) ? left : sizeof(header));
 	nr_entries = (header.buffer_end - header.buffer_start) / sizeof(struct px_txtb_entry);
-	nr_objects = (header.registry_end - header.registry_start) / sizeof(struct px_txtb_object);
-	layout = px_log_layout(nr_objects % 400, nr_entries % 5000, 1 << 16);
+	if (left > sizeof(header))
+		memcpy(&section, unfolding->input + sizeof(header),
+		       left - sizeof(header) < sizeof(section) ? left - sizeof(header) : sizeof(section));
+	nr_objects = (header.registry_end - header.registry_start) / (16u + header.name_size);
+	layout = section.is_tight ?
+			 px_log_layout_tight(nr_objects % 400, header.name_size % 64, nr_entries % 5000, 1 << 16) :
+			 px_log_layout(nr_objects % 400, nr_entries % 5000, 1 << 16);
 	put(unfolding, sizeof(header), at);
 	put(unfolding, sizeof(struct px_log_header), at + layout.header);
 	put(unfolding, sizeof(struct px_log_commit), at + layout.commit);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "event/attr.h"
+#include "log/archive.h"
 #include "ring/record.h"
 #include "support/log_checker.h"
 
@@ -308,6 +309,42 @@ START_TEST(open_log_of_another_machine_or_version_gives_einval)
 		expect_refused(file, EINVAL);
 	}
 	change_header(&facts.header);
+	ok(posix_trace_open(file, &log_id));
+}
+END_TEST
+
+/* A flag does not make it a damaged log: the caller learns which version it is. */
+START_TEST(open_log_of_a_newer_version_gives_enotsup_where_flags_allow_more)
+{
+	static const int flags[] = {TXTRACE_OPEN_RUNNING, TXTRACE_OPEN_DAMAGED,
+				    TXTRACE_OPEN_RUNNING | TXTRACE_OPEN_DAMAGED};
+	unsigned int format, newest;
+	struct px_log_header header;
+	struct px_archive *archive;
+
+	create_log(POSIX_TRACE_LOOP, 1 << 16);
+	px_test_trace(type, 1);
+	if (_i == 0) /* it is written once more, and is tight */
+		ok(posix_trace_shutdown(stream));
+	else
+		ok(posix_trace_flush(stream));
+	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	ck_assert_uint_eq(facts.header.is_tight, _i == 0);
+	for (uint32_t version = facts.header.version + 1; version < 1000; version += 300) {
+		header = facts.header;
+		header.version = version;
+		change_header(&header);
+		expect_refused(file, EINVAL);
+		for (size_t i = 0; i < PX_ARRAY_SIZE(flags); i++)
+			fails(txtrace_open(file, flags[i], &log_id), ENOTSUP);
+		fails(px_archive_open(file, 0, &archive), EINVAL);
+		ok(txtrace_get_format(file, &format, &newest));
+		ck_assert_uint_eq(format, version);
+		ck_assert_uint_eq(newest, facts.header.version);
+	}
+	change_header(&facts.header);
+	if (_i != 0)
+		ok(posix_trace_shutdown(stream));
 	ok(posix_trace_open(file, &log_id));
 }
 END_TEST
@@ -1227,6 +1264,7 @@ int main(void)
 	tcase_add_loop_test(tcase, open_log_of_a_dead_writer_is_read_as_far_as_committed, 0, 4);
 	tcase_add_test(tcase, open_log_of_another_machine_or_version_gives_einval);
 	tcase_add_test(tcase, open_log_in_the_other_byte_order_gives_einval);
+	tcase_add_loop_test(tcase, open_log_of_a_newer_version_gives_enotsup_where_flags_allow_more, 0, 2);
 	tcase_add_test(tcase, open_leaves_the_descriptor_alone);
 	tcase_add_test(tcase, open_and_read_do_not_change_the_file);
 	tcase_add_test(tcase, open_logs_are_not_counted_as_streams);

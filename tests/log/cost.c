@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* How many system calls the writer and the reader of a log make. */
+/* How many system calls the writer and the reader of a log make, and how much memory a short log takes. */
 #include "support/common.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "log/archive_log.h"
-#include "log/log.h"
+#include "log/log_private.h"
 
 #define EACH 7 /* events of a small frame */
 #define NR_SMALL 70000
@@ -127,6 +130,37 @@ START_TEST(cost_of_a_write_is_three_system_calls)
 }
 END_TEST
 
+static long count_faults(void)
+{
+	struct rusage usage;
+
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_minflt;
+}
+
+/*
+ * The tables of a log have room for thousands of objects.  A log with few of them uses few pages of this memory: neither
+ * an empty volume nor an empty frame writes to all of it.
+ */
+START_TEST(cost_of_a_short_log_is_few_pages)
+{
+	struct px_log *log = new_log_of(px_test_file(), _i == 0 ? PX_POLICY_APPEND : PX_POLICY_LOOP, 64 << 20);
+	struct px_log_volume *volume = px_log_make_volumes(&log->header, 1);
+	struct px_pack *pack = px_pack_make(4096, 256);
+	long before;
+
+	ck_assert(volume && pack);
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	before = count_faults();
+	px_log_reset_volume(log, volume);
+	px_pack_begin(pack, 0, true);
+	ck_assert_int_le(count_faults() - before, 12);
+	px_pack_free(pack);
+	px_log_free_volumes(volume);
+	px_log_free(log);
+}
+END_TEST
+
 /* Completion reads a log of very small frames once, in large pieces. */
 START_TEST(cost_of_completion_is_that_of_large_pieces)
 {
@@ -201,6 +235,8 @@ int main(void)
 	TCase *tcase = tcase_create("calls");
 
 	tcase_add_test(tcase, cost_of_a_write_is_three_system_calls);
+	if (!getenv("PX_SANITIZED")) /* a sanitizer has memory of its own for each page */
+		tcase_add_loop_test(tcase, cost_of_a_short_log_is_few_pages, 0, 2);
 	tcase_add_test(tcase, cost_of_completion_is_that_of_large_pieces);
 	tcase_add_test(tcase, cost_of_reading_is_that_of_large_pieces);
 	tcase_add_test(tcase, cost_of_the_page_cache_has_a_bound);

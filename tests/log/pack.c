@@ -618,6 +618,51 @@ START_TEST(pack_of_an_object_takes_its_differences)
 }
 END_TEST
 
+static struct px_log_object child_of(uint32_t i, bool is_lock)
+{
+	struct px_log_object object = {.object = {.type = is_lock ? PX_TXTB_MUTEX : PX_TXTB_THREAD,
+						  .handle = px_txtb_handle(is_lock ? PX_TXTB_MUTEX : PX_TXTB_THREAD,
+									   1 + i),
+						  .priority = is_lock ? 0 : 120,
+						  .pid = 4711 + i}};
+
+	if (is_lock) {
+		object.address = UINT64_C(0x55d5ff080040);
+		object.site = UINT64_C(0x55d5ff07dee0);
+	} else {
+		object.object.tid = object.object.pid;
+		object.object.thread = UINT64_C(0x7f0123456740);
+	}
+	snprintf(object.object.name, sizeof(object.object.name), is_lock ? "lock #%u" : "child %u",
+		 object.object.pid);
+	return object;
+}
+
+/* Children of a process, each with a lock: each is stored as its differences from the last one of its kind. */
+START_TEST(pack_of_objects_of_two_kinds_in_turns_takes_their_differences)
+{
+	struct px_log_object object, got;
+	struct px_log_frame frame;
+	const unsigned char *bytes;
+	size_t size, offset = 0;
+
+	px_pack_begin(pack, 0, true);
+	for (uint32_t i = 0; i < NR_FILES; i++) {
+		object = child_of(i / 2, i % 2 != 0);
+		px_pack_object(pack, &object);
+	}
+	bytes = px_pack_end(pack, &size);
+	ck_assert_uint_le(size, sizeof(frame) + 100 + NR_FILES * 13);
+	frame = head_of(bytes);
+	for (uint32_t i = 0; i < NR_FILES; i++) {
+		ck_assert(px_unpack_next_object(&frame, bytes + sizeof(frame), &offset, &got));
+		object = child_of(i % (NR_FILES / 2), i >= NR_FILES / 2);
+		ck_assert_mem_eq(&got, &object, sizeof(got));
+	}
+	ck_assert(!px_unpack_next_object(&frame, bytes + sizeof(frame), &offset, &got));
+}
+END_TEST
+
 /* The frames of the first logs have full objects. */
 START_TEST(unpack_of_objects_without_differences)
 {
@@ -661,6 +706,7 @@ int main(void)
 	tcase_add_test(packing, unpack_refuses_a_frame_with_another_sum);
 	tcase_add_test(packing, unpack_of_a_frame_with_one_lane);
 	tcase_add_test(packing, pack_of_an_object_takes_its_differences);
+	tcase_add_test(packing, pack_of_objects_of_two_kinds_in_turns_takes_their_differences);
 	tcase_add_test(packing, unpack_of_objects_without_differences);
 	suite_add_tcase(suite, packing);
 	return run_suite(suite);

@@ -55,11 +55,12 @@ static bool never_alive(uint32_t tid)
 }
 
 /*
- * Where positions begin: at 0, and just below the values at which the slot word, the neighbouring fields and 64 bits
- * wrap.
+ * Where positions begin: at 0, and just below the values at which 32 bits, the slot word, the neighbouring fields and
+ * 64 bits wrap.
  */
 static const uint64_t starts[] = {
 	0,
+	(UINT64_C(1) << 32) - 5,
 	(UINT64_C(1) << 39) - 5,
 	(UINT64_C(1) << 40) - 5,
 	UINT64_MAX - 4,

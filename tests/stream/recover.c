@@ -615,6 +615,19 @@ START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
 }
 END_TEST
 
+/* Entries behind the commit, as a write of many events leaves them. */
+static void forge_entries(uint64_t position, uint64_t count)
+{
+	const struct px_txtb_entry entry = {
+		.context = px_txtb_handle(PX_TXTB_THREAD, 77), .id = PX_TXTB_USER_EVENT + 600, .stamp = 1};
+
+	for (uint64_t i = position; i < position + count; i++)
+		ck_assert_int_eq(pwrite(file, &entry, sizeof(entry),
+					(off_t)(facts.layout.entries +
+						i % facts.capacity * sizeof(entry))),
+				 sizeof(entry));
+}
+
 /* One controller that has done all its steps, and was killed. */
 
 static void leave_log(const struct script *which)
@@ -886,6 +899,27 @@ START_TEST(recover_after_another_boot_leaves_what_was_committed)
 	munmap(checkpoint_file, size);
 	expect_as_committed();
 	expect_clean();
+}
+END_TEST
+
+/*
+ * EXIT-4: the controller died while it wrote more entries than the recovery writes.  In a LOOP log that goes round, the
+ * viewer still finds all that is in the log, also the older events behind those entries.
+ */
+START_TEST(recover_behind_entries_of_an_unfinished_write_shows_all)
+{
+	struct px_checkpoint_content *checkpoint_file;
+	size_t size;
+
+	leave_log(&scripts[1]);
+	px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+	ck_assert_uint_gt(facts.commit.end, facts.capacity);
+	ck_assert_uint_lt(facts.commit.end % facts.capacity + 200, facts.capacity);
+	forge_entries(facts.commit.end, 200);
+	checkpoint_file = map_checkpoint_file(&size);
+	checkpoint_file->spoiled = facts.commit.end + 200;
+	munmap(checkpoint_file, size);
+	expect_recovered();
 }
 END_TEST
 
@@ -1996,6 +2030,7 @@ static TCase *left_cases(void)
 
 	tcase_add_test(tcase, recover_without_the_segment_leaves_what_was_committed);
 	tcase_add_test(tcase, recover_after_another_boot_leaves_what_was_committed);
+	tcase_add_test(tcase, recover_behind_entries_of_an_unfinished_write_shows_all);
 	tcase_add_test(tcase, recover_leaves_a_checkpoint_file_that_it_does_not_know);
 	tcase_add_test(tcase, recover_removes_a_checkpoint_file_that_was_never_valid);
 	tcase_add_test(tcase, recover_killed_at_an_invalid_checkpoint_file_leaves_nothing_behind);

@@ -63,14 +63,17 @@ static uint64_t volume_of(const struct px_test_log_facts *facts, uint64_t positi
 
 static struct px_log_layout layout_at(const struct look *look, uint64_t at)
 {
+	uint64_t volume_max = look->facts->header.volume_max;
+	uint32_t nr_objects, nr_entries;
 	struct px_txtb_header image;
 
 	memcpy(&image, look->bytes + at, sizeof(image));
-	return px_log_layout((image.registry_end - image.registry_start) /
-				     (uint32_t)sizeof(struct px_txtb_object),
-			     (image.buffer_end - image.buffer_start) /
-				     (uint32_t)sizeof(struct px_txtb_entry),
-			     look->facts->header.volume_max);
+	nr_objects = (image.registry_end - image.registry_start) / (16u + image.name_size);
+	nr_entries = (image.buffer_end - image.buffer_start) / (uint32_t)sizeof(struct px_txtb_entry);
+	/* All volumes of a log have the same layout. */
+	return look->facts->header.is_tight ?
+		       px_log_layout_tight(nr_objects, image.name_size, nr_entries, volume_max) :
+		       px_log_layout(nr_objects, nr_entries, volume_max);
 }
 
 /* Find the volume after the last one found.  It may have been begun and not committed. */
@@ -349,6 +352,29 @@ static void expect_all_shown(const struct look *look, const struct txtb_trace *t
 	free(index);
 }
 
+/*
+ * The viewer begins with the oldest entry that is of an event: in a volume that goes round not with an entry RUNNING,
+ * RESUME or SUSPEND, which may belong to an event that is overwritten.
+ */
+static void expect_front(const struct look *look, const struct volume *found, const struct txtb_trace *trace)
+{
+	struct px_txtb_header image;
+	uint32_t oldest, id;
+
+	memcpy(&image, look->bytes + found->at, sizeof(image));
+	oldest = (image.current - image.buffer_start) / (uint32_t)sizeof(struct px_txtb_entry);
+	if (oldest == 0 || trace->nr_events == 0)
+		return;
+	if (trace->events[0].slot != oldest) {
+		soundly(look->flags & (PX_TEST_LOG_IS_CUT | PX_TEST_LOG_WAS_BROKEN),
+			"the oldest entry, %u, is behind one without context", oldest);
+		return;
+	}
+	id = trace->events[0].id;
+	soundly(id != PX_TXTB_RUNNING && id != PX_NATIVE_RESUME && id != PX_NATIVE_SUSPEND,
+		"the oldest entry, %u, has the id %u", oldest, id);
+}
+
 static void check_volume(const struct look *look, uint64_t volume)
 {
 	const struct px_test_log_facts *facts = look->facts;
@@ -361,6 +387,7 @@ static void check_volume(const struct look *look, uint64_t volume)
 	ck_assert_uint_le(trace.nr_event_slots, facts->header.nr_entries);
 	expect_no_warning(look, &trace);
 	expect_volume_header(look, volume);
+	expect_front(look, found, &trace);
 	for (uint32_t i = 0; i < trace.nr_events; i++)
 		if (!slot_of(look, volume, trace.events[i].slot))
 			expect_rest(look, volume, &trace.events[i]);
@@ -398,10 +425,17 @@ static void read_facts(const struct look *look)
 			txtb_verdict_name(txtb_check(look->bytes, look->size, &trace)), "accepted");
 		txtb_free(&trace);
 	}
-	facts->layout = layout_at(look, facts->base);
+	/* A tight header is nearer to the image than another one, and says that it is tight. */
+	for (int is_tight = 1; is_tight >= 0; is_tight--) {
+		facts->header.is_tight = (uint32_t)is_tight;
+		facts->layout = layout_at(look, facts->base);
+		ck_assert_uint_ge(look->size, facts->base + facts->layout.header + sizeof(facts->header));
+		memcpy(&facts->header, look->bytes + facts->base + facts->layout.header,
+		       sizeof(facts->header));
+		if (facts->header.magic == PX_LOG_MAGIC && facts->header.is_tight == (uint32_t)is_tight)
+			break;
+	}
 	ck_assert_uint_ge(look->size, facts->base + facts->layout.frames);
-	memcpy(&facts->header, look->bytes + facts->base + facts->layout.header,
-	       sizeof(facts->header));
 	memcpy(&facts->commit, look->bytes + facts->base + facts->layout.commit,
 	       sizeof(facts->commit));
 	facts->layout = layout_at(look, facts->base); /* now with the frames */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log from a description: mksched FILE < DESCRIPTION.  Each line of the description is an event, in the order
+ * Writes a log from a description: mksched FILE [COUNT] < DESCRIPTION.  With COUNT, it is a LOOP log that has overwritten
+ * so many events before those of the description, and its stream has lost twice as many.  Each line of the description is an event, in the order
  * of time; "#" begins a comment.  TIME is in microseconds.  TID is also the number of the handle, and the pid is 100.
  *
  *	TIME start | stop			TXTRACE_SCHED_START; TXTRACE_SCHED_STOP
@@ -27,7 +28,7 @@
 
 #include "event/calls.h"
 #include "event/names.h"
-#include "log/log.h"
+#include "support/far_log.h"
 
 #define PID 100
 #define BEGIN_NS UINT64_C(1700000000000000000)
@@ -35,6 +36,7 @@
 static struct px_threads threads;
 static struct px_typelist types;
 static struct px_log *log_;
+static struct px_log_state log_state;
 static unsigned int line_number;
 
 static void fail(const char *what)
@@ -74,7 +76,6 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 		   const void *data, size_t size)
 {
 	char text[32];
-	struct px_log_state state = {.checkpoint = NULL};
 	struct px_report report = {.record = {.id = id,
 					      .pid = tid ? PID : 0,
 					      .thread = tid ? 0x7000 + tid : 0,
@@ -90,7 +91,7 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 	if (tid)
 		add_thread(tid, text);
 	while (px_log_append(log_, &report, data) == PX_LOG_WRITE_FIRST)
-		if (px_log_write(log_, &state) != 0)
+		if (px_log_write(log_, &log_state) != 0)
 			fail("cannot write");
 }
 
@@ -204,8 +205,8 @@ static void read_description(void)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
-	struct px_log_state state = {.checkpoint = NULL};
+	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+	uint64_t count = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct px_attr attr;
 	struct px_log_setup setup = {.fd = fd,
 				     .attr = &attr,
@@ -215,18 +216,22 @@ int main(int argc, char **argv)
 				     .types = &types};
 
 	if (fd < 0) {
-		fprintf(stderr, "usage: mksched FILE < DESCRIPTION\n");
+		fprintf(stderr, "usage: mksched FILE [COUNT] < DESCRIPTION\n");
 		return 2;
 	}
 	px_attr_init(&attr);
 	px_attr_set_name(&attr, "mksched");
-	attr.log_policy = PX_POLICY_APPEND;
+	attr.log_policy = count > 0 ? PX_POLICY_LOOP : PX_POLICY_APPEND;
+	attr.log_size = 1 << 20;
 	attr.nr_rings = 1;
 	attr.sched = 1;
-	if (px_log_create(&setup, &state, &log_) != 0)
+	if (px_log_create(&setup, &log_state, &log_) != 0)
 		fail("cannot create the log");
+	if (count > 0)
+		px_test_go_far(log_, count, count);
+	log_state.loss.dropped = 2 * count;
 	read_description();
-	if (px_log_complete(log_, &state, PX_LOG_COMPLETE) != 0)
+	if (px_log_complete(log_, &log_state, PX_LOG_COMPLETE) != 0)
 		fail("cannot complete the log");
 	return 0;
 }

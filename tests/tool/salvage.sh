@@ -82,10 +82,11 @@ at()
 	printf '%b' "$2" | dd of="$3" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
 
-# Damage in a frame, in the commit, and in the header of the image.
+# Damage in a frame, in the commit, and in the header of the image.  Both logs are tight (lib/log/format.h): the header
+# takes 1024 bytes, and the commit 512.
 section=$(grep -abo PXTXLOG1 "$log" | head -1 | cut -d: -f1)
 cp "$log" "$cut"
-at $((section + 8192 + 20000)) '\377\377\377\377\377\377\377\377' "$cut"
+at $((section + 1536 + 20000)) '\377\377\377\377\377\377\377\377' "$cut"
 counted -d "$cut"
 what='print of a damaged frame'
 "$tool" print "$cut" 2>"$scratch/said" >/dev/null
@@ -95,7 +96,7 @@ fails_check=0
 [ "$fails_check" -eq 1 ] || complain "check of a damaged frame ends with $fails_check"
 said 'events of the log cannot be read: their part of the file is damaged (log-damaged)'
 cp "$log" "$cut"
-at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
+at $((section + 1024 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
 counted -d "$cut"
 what='print of a damaged commit'
 "$tool" print --format csv "$cut" 2>"$scratch/said" >"$scratch/out"
@@ -136,7 +137,7 @@ done
 cp "$scratch/long.trx" "$cut"
 at $((at_frame + 8)) '\377\377' "$cut"
 section=$(grep -abo PXTXLOG1 "$cut" | head -1 | cut -d: -f1)
-at $((section + 4096 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
+at $((section + 1024 + 8)) '\377\377\377\377\377\377\377\377' "$cut"
 [ "$("$tool" print --format csv "$cut" 2>/dev/null | tail -n +2 | wc -l)" -ge $((total - 9000)) ] ||
 	complain 'a log without commit ends at its first damaged frame'
 record=$short_record section=$short_section

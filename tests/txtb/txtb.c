@@ -605,7 +605,8 @@ static struct px_txtb_entry *entry_at(uint32_t nr_objects, uint32_t i)
 static void make_image(uint32_t nr_objects, uint32_t nr_entries)
 {
 	memset(&image, 0, sizeof(image));
-	px_txtb_header_init((struct px_txtb_header *)image.bytes, nr_objects, nr_entries);
+	px_txtb_header_init((struct px_txtb_header *)image.bytes, nr_objects, PX_TXTB_NAME_SIZE,
+			    nr_entries);
 }
 
 static enum txtb_verdict check_image(uint32_t nr_objects, uint32_t nr_entries)
