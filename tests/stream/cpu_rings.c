@@ -675,13 +675,13 @@ START_TEST(slots_of_the_dead_in_a_ring_of_a_cpu_come_back)
 	read_all();
 	ring = ring_of_cpu(this_cpu);
 	data_bytes = 8;
-	px_testpoint_hook = die_here;
+	px_store_release(&px_testpoint_hook, die_here);
 	for (int i = 0; i < NR_SLEEPERS; i++) {
 		ck_assert_int_eq(pthread_create(&thread, NULL, record_and_die, &number), 0);
 		pthread_join(thread, NULL);
 		wait_until_gone();
 	}
-	px_testpoint_hook = NULL;
+	px_store_release(&px_testpoint_hook, NULL);
 	for (uint32_t i = 0; i < 3 * (ring.mask + 1); i++)
 		record_next();
 	ck_assert_uint_eq(ring.control->given_up, 0);
