@@ -301,6 +301,7 @@ void source_close(struct source *source)
 	map_free(&source->by_address);
 	map_free(&source->by_tid);
 	map_free(&source->reused_tids);
+	map_free(&source->programs.state_of);
 	free(source->objects);
 	map_free(&source->by_handle);
 	free(source->data);
