@@ -19,7 +19,7 @@ read_by()
 	fi
 }
 
-# ends COMMAND...: with a status of its own: 0, 1 if it has found something, 2 or 3 if the trace or the arguments are unfit
+# ends COMMAND...: with a status of its own: 0, 1 if it has found something, 2 or 3 if the trace is unfit
 ends()
 {
 	nr_checks=$((nr_checks + 1))

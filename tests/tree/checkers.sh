@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# with-own-dir.sh fails a test of which a checker has a report, and skips the tests in unchecked.txt.  The list names only
-# tests that exist, with a reason, and each suppression has its reason, too.
+# with-own-dir.sh fails a test of which a checker has a report, and skips the tests in unchecked.txt.  The list names
+# only tests that exist, with a reason, and each suppression has its reason, too.
 set -u
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
