@@ -303,6 +303,7 @@ void source_close(struct source *source)
 	}
 	free(source->expansion);
 	source_forget_index(source);
+	map_free(&source->programs.state_of);
 	free(source->objects);
 	map_free(&source->by_handle);
 	free(source->data);

@@ -306,20 +306,28 @@ bool px_shm_has(const char *name)
 int px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
 		    void *argument)
 {
-	const struct dirent *file;
-	DIR *files;
+	char bytes[2048] __attribute__((aligned(8)));
+	long size;
+	int fd, error;
 
 	if (!directory[0])
 		return 0;
-	files = opendir(directory);
-	if (!files)
+	/* readdir() needs memory, and exit() may be called in a handler that has interrupted malloc(). */
+	fd = (int)syscall(SYS_openat, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
 		return errno;
-	while ((file = readdir(files)))
-		if (strncmp(file->d_name, prefix, strlen(prefix)) == 0 &&
-		    strlen(file->d_name) < PX_SHM_NAME_MAX)
-			function(file->d_name, argument);
-	closedir(files);
-	return 0;
+	while ((size = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
+		for (long at = 0; at < size;) {
+			const struct dirent64 *file = (const void *)(bytes + at);
+
+			if (strncmp(file->d_name, prefix, strlen(prefix)) == 0 &&
+			    strlen(file->d_name) < PX_SHM_NAME_MAX)
+				function(file->d_name, argument);
+			at += file->d_reclen;
+		}
+	error = size < 0 ? errno : 0;
+	syscall(SYS_close, fd);
+	return error;
 }
 
 int px_shm_lock(int fd, int command, uint64_t wait_ns)

@@ -100,8 +100,8 @@ bool px_shm_is_private(int fd);
 bool px_shm_has(const char *name);
 
 /*
- * Call function for each name in the directory that starts with prefix.  Return 0, or an error of
- * opendir().  Not async-signal-safe.
+ * Call function for each name in the directory that starts with prefix.  Return 0, or an error
+ * number.  Async-signal-safe, if the function is.
  */
 int px_shm_for_each(const char *prefix, void (*function)(const char *name, void *argument),
 		    void *argument);

@@ -277,7 +277,7 @@ void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
 
 void px_registry_withdraw(uint32_t index, uint32_t generation)
 {
-	if (registry->slot[index].generation != generation)
+	if (px_read_once(&registry->slot[index].generation) != generation)
 		return;
 	px_store_release(&registry->slot[index].active, 0);
 	notify_trace_points();
@@ -320,12 +320,15 @@ static void remove_stream(uint32_t index)
 	px_registry_withdraw(index, slot->generation);
 }
 
-/* Return a free slot, or PX_STREAMS_MAX if there is none. */
+/*
+ * Return a free slot, or PX_STREAMS_MAX if there is none.  A controller frees its slot without the lock
+ * (px_registry_withdraw()); the caller may write to the slot only after the controller has left it.
+ */
 static uint32_t first_free(void)
 {
 	uint32_t i = 0;
 
-	while (i < PX_STREAMS_MAX && registry->slot[i].active)
+	while (i < PX_STREAMS_MAX && px_load_acquire(&registry->slot[i].active))
 		i++;
 	return i;
 }
@@ -359,7 +362,7 @@ uint32_t px_registry_find_free(void)
 
 	for (int look_closer = 0; look_closer < 2 && found == PX_STREAMS_MAX; look_closer++) {
 		for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
-			if (registry->slot[i].active &&
+			if (px_load_acquire(&registry->slot[i].active) &&
 			    px_registry_is_orphaned(i, &registry->slot[i], look_closer))
 				remove_stream(i);
 		found = first_free();
@@ -372,7 +375,7 @@ void px_registry_forget(const struct px_process_id *controller)
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		const struct px_registry_slot *slot = &registry->slot[i];
 
-		if (slot->active && px_process_id_is(&slot->controller, controller))
+		if (px_load_acquire(&slot->active) && px_process_id_is(&slot->controller, controller))
 			remove_stream(i);
 	}
 }

@@ -110,7 +110,7 @@ if echo '#include <elfutils/libdw.h>' | clang -fsyntax-only -x c - 2>/dev/null; 
 	make_dwarf_seeds
 	# shellcheck disable=SC2086  # options
 	clang -std=gnu11 -D_GNU_SOURCE -DHAVE_SYMBOLS=1 -DPACKAGE_NAME='"fuzz"' -g -O1 -DFUZZ_WITH_LIBFUZZER \
-		-fsanitize=fuzzer,$sanitizers -I"$srcdir/include" -I"$srcdir/lib" -I"$srcdir/bin" \
+		-fsanitize=fuzzer,$sanitizers -I"$srcdir/include" -I"$srcdir/bin" -I"$srcdir/lib" \
 		"$srcdir"/lib/fields/*.c "$srcdir"/bin/trace/dwarf_*.c "$srcdir"/bin/base/*.c \
 		"$srcdir/tests/fuzz/dwarf.c" -ldw -lelf -o "$work/dwarf" || fail 'clang: no target for debugging information'
 	UBSAN_OPTIONS=print_stacktrace=1 "$work/dwarf" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \

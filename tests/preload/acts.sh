@@ -24,7 +24,6 @@ acts=$here/tests/preload/acts
 scenes=$here/tests/preload/scenes
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
 [ -e "$object" ] || { echo "SKIP: there is no $object"; exit 77; }
-[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
 . "$srcdir/tests/support/complain.sh"
 TXTRACE_DIR=$(mktemp -d /dev/shm/posixtrace-check.XXXXXX) || TXTRACE_DIR=$scratch/streams
 [ -d "$TXTRACE_DIR" ] || mkdir -m 700 "$TXTRACE_DIR"

@@ -8,7 +8,6 @@
 #	events_of FILE NAME		how many of them there are
 #	skip WHY			the script is skipped
 object=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so
-[ -z "${PX_SANITIZED:-}" ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
 [ -e "$object" ] || { echo 'SKIP: no shared object was built'; exit 77; }
 object=$(cd "$(dirname "$object")" && pwd)/libtxtrace-preload.so
 programs=$(cd "$(dirname "$tool")/.." && pwd)/tests/preload

@@ -14,10 +14,6 @@ LC_ALL=C
 export LC_ALL
 unset LD_PRELOAD
 
-if [ -n "${PX_SANITIZED:-}" ]; then
-	echo "SKIP: a sanitizer must be loaded first"
-	exit 77
-fi
 [ -r "$object" ] || { echo "FAIL: there is no $object"; exit 99; }
 . "$srcdir/tests/support/complain.sh"
 TXTRACE_DIR=$scratch/shm

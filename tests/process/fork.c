@@ -260,6 +260,10 @@ START_TEST(vfork_child_records_as_its_parent)
 	pid_t child;
 	int status;
 
+#if defined __SANITIZE_THREAD__
+	px_test_skip("ThreadSanitizer makes fork() of vfork()");
+	return;
+#endif
 	child = vfork();
 	if (child == 0) {
 		record(5);
@@ -358,6 +362,10 @@ START_TEST(vfork_child_records_first_and_leaves_the_thread_its_name)
 	struct posix_trace_event_info info;
 	pthread_t thread;
 
+#if defined __SANITIZE_THREAD__
+	px_test_skip("ThreadSanitizer makes fork() of vfork()");
+	return;
+#endif
 	ck_assert_int_eq(
 		pthread_create(&thread, NULL, record_first_in_child_of_vfork, _i ? &stream : NULL),
 		0);

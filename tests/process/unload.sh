@@ -16,7 +16,6 @@ skip()
 	exit 77
 }
 
-[ "${PX_SANITIZED:-no}" = no ] || skip 'a sanitizer must be loaded first'
 [ -e "$library" ] || skip 'no shared library was built'
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
 

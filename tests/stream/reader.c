@@ -236,10 +236,10 @@ START_TEST(reader_of_silent_records_for_ever_comes_back)
 {
 	new_running_stream(0, 1);
 	write_numbers(0, 3);
-	px_testpoint_hook = lap_silently;
+	px_store_release(&px_testpoint_hook, lap_silently);
 	px_test_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, &event);
 	px_test_expect(trid, 0, &event);
-	px_testpoint_hook = NULL;
+	px_store_release(&px_testpoint_hook, NULL);
 }
 END_TEST
 
@@ -259,10 +259,10 @@ static void flip_state(const char *point)
 START_TEST(status_while_the_state_changes_for_ever_comes_back)
 {
 	new_running_stream(0, 1);
-	px_testpoint_hook = flip_state;
+	px_store_release(&px_testpoint_hook, flip_state);
 	px_test_expect_status(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_NOT_FULL,
 			      POSIX_TRACE_NO_OVERRUN);
-	px_testpoint_hook = NULL;
+	px_store_release(&px_testpoint_hook, NULL);
 	ck_assert_uint_gt(nr_flips, 1);
 }
 END_TEST

@@ -3,10 +3,6 @@
 # txtrace demo.
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
-if grep -qs libtsan "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so"; then
-	echo 'SKIP: ThreadSanitizer cannot be in an object that is preloaded'
-	exit 77
-fi
 
 log=$scratch/demo.trx
 fails 2 'takes no argument' demo x

@@ -5,7 +5,6 @@
 
 object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
 burst=${BURST:-$(pwd)/tests/tool/burst}
-[ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP: a sanitizer must be loaded first'; exit 77; }
 [ -e "$object" ] || { echo "SKIP: $object was not built"; exit 77; }
 TXTRACE_DIR=$scratch/shm
 TXTRACE_PRELOAD=$object

@@ -113,7 +113,7 @@ static void append_thread(uint64_t time_us, uint32_t tid, unsigned int state, co
 {
 	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = PID, .state = state};
 
-	snprintf(data.name, sizeof(data.name), "%s", name);
+	snprintf(data.name, sizeof(data.name), "%.*s", (int)sizeof(data.name) - 1, name);
 	add_thread(tid, name);
 	append(time_us, PX_EVENT_SCHED_THREAD, tid, 0, 0, &data, sizeof(data));
 }

@@ -3,7 +3,7 @@
 # Logs and trace buffers with times that no clock has: each command ends, and no sum of durations is negative. In a
 # build with --enable-ubsan, a sum that overflows ends the command.
 . "${srcdir:-.}/tests/tool/lib.sh"
-UBSAN_OPTIONS=halt_on_error=1:exitcode=99
+UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}halt_on_error=1:exitcode=99
 export UBSAN_OPTIONS
 
 has_program python3 'hostile times' || exit 77
