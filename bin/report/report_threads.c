@@ -265,29 +265,33 @@ static void put_inversion(const struct report *report, struct table *table,
 		table_seconds(table, report_events_ns(&report->events, inversion->length));
 	else
 		table_unknown(table);
+	if (report->has_records)
+		table_duration(table, inversion->without_cpu);
 	if (inversion->culprit)
 		table_string(table, inversion->culprit->name);
 	else
 		table_unknown(table);
 }
 
+#define INVERSION_COLUMNS                                                                                              \
+	{"Thread", "thread", false}, {"Mutex", "mutex", false}, {"Priority", "priority", true},                        \
+		{"Owner", "owner", false}, {"Its Priority", "owner_priority", true}, {"Event", "event", true},         \
+		{"Begin/s", "begin_s", true}, {"Length/s", "length_s", true}
+
 void report_print_inversions(const struct report *report, struct table *table)
 {
-	static const struct column columns[] = {{"Thread", "thread", false},
-						{"Mutex", "mutex", false},
-						{"Priority", "priority", true},
-						{"Owner", "owner", false},
-						{"Its Priority", "owner_priority", true},
-						{"Event", "event", true},
-						{"Begin/s", "begin_s", true},
-						{"Length/s", "length_s", true},
-						{"Non-deterministic by", "ran_meanwhile", false},
-						{0}};
+	static const struct column of_events[] = {
+		INVERSION_COLUMNS, {"Non-deterministic by", "ran_meanwhile", false}, {0}};
+	static const struct column of_records[] = {INVERSION_COLUMNS,
+						   {"Owner without CPU", "owner_without_cpu_s", true},
+						   {"Preempted by", "ran_meanwhile", false},
+						   {0}};
 	const struct inversions *inversions = report->inversions;
 	size_t nr = inversions ? inversions->nr_kept : 0;
 	uint64_t nr_all = inversions ? inversions->nr_deterministic + inversions->nr_other : 0;
 
-	table_begin(table, "Priority Inversions", "priority_inversions", columns, 2);
+	table_begin(table, "Priority Inversions", "priority_inversions",
+		    report->has_records ? of_records : of_events, 2);
 	for (size_t i = 0; i < nr; i++)
 		put_inversion(report, table, &inversions->kept[i]);
 	table_end(table);
