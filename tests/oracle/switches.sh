@@ -67,6 +67,18 @@ for error in 1 13 38 24 12; do
 	"$tool" print refused | grep -q 'txtrace_cpu_time .*ran_ns=' || complain "the log has no times of threads after error $error"
 	nr_checks=$((nr_checks + 1))
 	"$tool" report --profile refused | grep -q '~Time/s' || complain 'report does not mark estimates'
+	# Each thread says at its end how long it ran.
+	nr_checks=$((nr_checks + 1))
+	"$tool" report --profile --format csv refused >said
+	awk -F, '
+		FNR == NR { split($0, word, " "); cpu[word[2]] = word[5]; next }
+		$1 == "Execution Profile" && $4 == "time_s" { tid = $2; sub(/.* /, "", tid); ran[tid] = $5 * 1e9 }
+		END {
+			for (tid in cpu)
+				if (ran[tid] < 0.98 * cpu[tid] || ran[tid] > 1.02 * cpu[tid] + 300000)
+					printf "thread %d used the CPU for %.0f ns; the profile has %.0f\n", tid, cpu[tid], ran[tid]
+		}' account said >wrong
+	[ ! -s wrong ] || complain "error $error: $(cat wrong)"
 done
 nr_checks=$((nr_checks + 1))
 "$programs/refuse" 13 "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||
