@@ -77,16 +77,20 @@ static int end_stream(struct recording *recording)
 	return error;
 }
 
-/* Say why there are no scheduling records. */
-static void report_sched(const struct recording *recording)
+/* Say why there are no scheduling records.  Return false if the user wants nothing else. */
+static bool report_sched(const struct recording *recording)
 {
 	char text[SCHED_REFUSAL_BYTES];
 	int error = 0;
 
-	if (recording->options->is_quiet || txtrace_get_sched_error(recording->trace, &error) != 0 || error == 0)
-		return;
+	if (txtrace_get_sched_error(recording->trace, &error) != 0 || error == 0)
+		return true;
 	sched_refusal(error, text);
-	message("without scheduling records: %s", text);
+	if (recording->options->only_sched)
+		message("there are no scheduling records: %s", text);
+	else if (!recording->options->is_quiet)
+		message("without scheduling records: %s", text);
+	return !recording->options->only_sched;
 }
 
 static bool begin_stream(struct recording *recording)
@@ -96,7 +100,10 @@ static bool begin_stream(struct recording *recording)
 
 	if (!session_create(&options->control, &recording->trace))
 		return false;
-	report_sched(recording);
+	if (!report_sched(recording)) {
+		posix_trace_shutdown(recording->trace);
+		return false;
+	}
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,
@@ -435,9 +442,29 @@ static void report_result(const struct recording *recording, unsigned long long 
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 }
 
+/* The log has what the user asked for.  Say how to get more. */
+static void report_more(const struct recording *recording)
+{
+	const struct target *target = &recording->target;
+
+	if (recording->options->is_quiet)
+		return;
+	if (target_is_traceable(target))
+		message("without --sched-only, the events and calls of %s are recorded, too", target->name);
+	else if (target->is_static)
+		message("%s is linked statically, so its calls cannot be recorded, unless it is linked with libposixtrace",
+			target->name);
+	else
+		message("for the calls of %s, its locks and its waits, start it by txtrace record --preload; txtrace doctor says "
+			"which of them are recorded",
+			target->name);
+}
+
 static void report_nothing_recorded(const struct recording *recording)
 {
-	if (recording->options->choice.nr > 0 && recording->target.has_library)
+	if (recording->options->only_sched)
+		report_more(recording);
+	else if (recording->options->choice.nr > 0 && recording->target.has_library)
 		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
 			recording->target.name);
 	else if (recording->options->preloads)
@@ -528,7 +555,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 	if (!begin(&recording, recording.target.name))
 		return EXIT_TOOL;
 	session_keep_log(&recording.aside);
-	if (!target_is_traceable(&recording.target))
+	if (!target_is_traceable(&recording.target) && !options->only_sched)
 		target_explain_waiting(&recording.target);
 	wait_for_end(&recording);
 	wait_for_others(&recording);

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
+#include "waits/blocked_unseen.h"
 
 /* A row of the report: all waits for one object, by one thread or by all threads, at one call site or at all. */
 struct row {
@@ -490,6 +491,8 @@ void blocked_print(struct source *source, const struct selection *selection,
 	waits_read(&blocked.waits, source, selection, &listener);
 	waits_report_no_calls(&blocked.waits);
 	print(&blocked, table);
+	if (blocked.waits.states.has_records && !selection->filter)
+		blocked_unseen_print(source, selection, table);
 	for (struct row *row = blocked.first, *next; row; row = next) {
 		next = row->next;
 		durations_free(&row->durations);

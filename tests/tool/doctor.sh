@@ -145,7 +145,10 @@ __asm__(".section ${section%%:*},\"\",@progbits\n.string \"${section#*:}\"\n.tex
 int main(void) { return 0; }
 END
 	doctor 0 "$scratch/language"
-	shows 'note' "is written in ${language%%:*}: its own locks use futexes directly"
+	case $language in
+	Go*) shows 'note' 'is written in Go: its own locks and waits are not recorded' ;;
+	Rust*) shows 'note' 'is written in Rust: its own locks are recorded as futexes' ;;
+	esac
 done
 build nothing <<'END'
 int main(void) { return 0; }
