@@ -39,8 +39,15 @@ if grep -q 'without scheduling records' err; then
 fi
 
 # True times.
-for mode in share ping_pong moves storm; do
-	record $mode "$programs/switches" $mode
+for mode in share ping_pong moves moved pool storm fifo forks; do
+	nr_checks=$((nr_checks + 1))
+	case $mode in forks) option=--inherit ;; *) option=--quiet ;; esac
+	"$tool" record --preload --force $option -o $mode "$programs/switches" $mode >account 2>err
+	case $? in
+	0) ;;
+	77) echo "SKIP: $mode: the system does not permit a policy or a CPU"; continue ;;
+	*) complain "record $mode: $(cat err)" ;;
+	esac
 	python3 "$top/tests/oracle/switches.py" "$tool" account $mode >said 2>&1
 	case $? in
 	0) ;;
