@@ -34,7 +34,8 @@ static void take_ran(const struct counted *counted, struct counted_row *row, boo
 		     int64_t ready_ns)
 {
 	/* At the first counts of the log, a thread may have begun a moment before. */
-	bool has_begun = map_find(&counted->began, key_of(row->pid, row->tid)) || (counted->has_first && at_ns > counted->first_ns);
+	bool has_begun = map_find(&counted->began, key_of(row->pid, row->tid)) ||
+			 (counted->has_first && at_ns > counted->first_ns);
 
 	row->is_late |= is_new && has_begun && counted->events->begin <= 0;
 	if (is_new || ran_ns < (row->ran_from_ns + row->ran_ns) / 2) {

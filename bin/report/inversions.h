@@ -29,7 +29,7 @@ struct inversion {
 	uint64_t number; /* number of the event that asks for the mutex */
 	int64_t begin;
 	int64_t length; /* -1 if the inversion is still open at the end of the trace */
-	/* From scheduling records: how long the owner wanted to run and had no CPU, and since when it lacks one; -1: it has one. */
+	/* From records: how long the owner wanted to run and had no CPU; since when it lacks one, -1: it has one. */
 	int64_t without_cpu, lacks_since;
 	bool counts;
 	enum inversion_state state;
