@@ -9,9 +9,9 @@
  * storm: 5,000 threads that live for a short time.  forks: 300 processes that live for a short time.  pool: eight threads
  * take tasks from a list, on two CPUs.  moves: a thread goes from CPU to CPU.  moved: the first thread moves another
  * one, as taskset does.  fifo: a thread computes and holds a mutex, and a thread with the policy SCHED_FIFO preempts it;
- * exit 77 if the system does not permit that.  wait: as share, for a recorder that comes later.  flood: two threads yield
- * their CPU to each other until the file `enough` exists.  When
- * the file `go` exists, they make the file `flooded` after switches that no buffer of the kernel has room for.
+ * exit 77 if the system does not permit that.  flood: two threads yield their CPU to each other until the file `enough`
+ * exists.  When the file `go` exists, they make the file `flooded` after switches that no buffer of the kernel has room
+ * for.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	sem_init(&turn[0], 0, 1);
 	sem_init(&turn[1], 0, 0);
-	if (strcmp(mode, "share") == 0 || strcmp(mode, "wait") == 0) {
+	if (strcmp(mode, "share") == 0) {
 		use_cpu(0);
 		run_all(tasks, 2);
 	} else if (strcmp(mode, "ping_pong") == 0) {
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < STORM / AT_ONCE; i++)
 			run_all(tasks, AT_ONCE);
 	} else {
-		fprintf(stderr, "usage: switches share|ping_pong|storm|forks|pool|moves|moved|fifo|wait|flood\n");
+		fprintf(stderr, "usage: switches share|ping_pong|storm|forks|pool|moves|moved|fifo|flood\n");
 		return 2;
 	}
 	return 0;
