@@ -50,6 +50,9 @@ struct diagnosis {
 	struct sentences obstacles;   /* the reasons why the program cannot be traced; without a reason, it can */
 	struct sentences annotations; /* other remarks */
 	struct imports imports;
+	bool has_switches; /* the kernel reports the switches of the program, also if it cannot be traced */
+	bool lacks_library;
+	char switches[PATH_MAX + 64]; /* the command that records only these */
 	char advice[PATH_MAX + 64]; /* the commands that trace the program */
 };
 
@@ -131,7 +134,10 @@ static void check_sched(struct diagnosis *diagnosis, pid_t pid)
 	char text[SCHED_REFUSAL_BYTES];
 	int error;
 
-	if (txtrace_check_sched(pid, &error) != 0 || error == 0)
+	if (txtrace_check_sched(pid, &error) != 0)
+		return;
+	diagnosis->has_switches = error == 0;
+	if (error == 0)
 		return;
 	sched_refusal(error, text);
 	add(&diagnosis->annotations, "record cannot say which thread has a CPU: %s", text);
@@ -258,6 +264,23 @@ static bool calls_kernel(const char *file)
 	return strncmp(file, "liburing.so", 11) == 0 || strncmp(file, "libaio.so", 9) == 0;
 }
 
+/* Rust makes system calls by a function of the C library, and Go does not. */
+static void add_language(struct diagnosis *diagnosis)
+{
+	const struct imports *imports = &diagnosis->imports;
+
+	if (!imports->language)
+		return;
+	if (strcmp(imports->language, "Rust") == 0 && imports->calls_system)
+		add(&diagnosis->annotations,
+		    "the program is written in Rust: its own locks use futexes, of which waits and wake-ups are "
+		    "recorded");
+	else
+		add(&diagnosis->annotations,
+		    "the program is written in %s: its own locks and waits are not recorded%s", imports->language,
+		    diagnosis->has_switches ? "; its switches show when it was blocked, but not for what" : "");
+}
+
 static void add_imports(struct diagnosis *diagnosis)
 {
 	const struct imports *imports = &diagnosis->imports;
@@ -276,15 +299,6 @@ static void add_imports(struct diagnosis *diagnosis)
 			    "it uses %s, which makes its system calls itself: waits in functions of this library are "
 			    "not recorded",
 			    imports->file[i]);
-	/* Rust makes system calls by a function of the C library, and Go does not. */
-	if (imports->language && strcmp(imports->language, "Rust") == 0 && imports->calls_system)
-		add(&diagnosis->annotations,
-		    "the program is written in Rust: its own locks use futexes, of which waits and wake-ups are "
-		    "recorded");
-	else if (imports->language)
-		add(&diagnosis->annotations,
-		    "the program is written in %s: its own locks use futexes directly, and are not recorded",
-		    imports->language);
 	if (nr_locks == 0 && imports->nr_files > 0)
 		add(&diagnosis->annotations,
 		    imports->calls_system ? "no lock of pthreads is called, but %s calls "
@@ -380,6 +394,8 @@ static void put_result(struct diagnosis *diagnosis)
 	put_sentences(fields, "note", &diagnosis->annotations);
 	if (diagnosis->obstacles.nr == 0)
 		fields_text(fields, "trace it by", diagnosis->advice);
+	else if (diagnosis->has_switches && diagnosis->lacks_library && diagnosis->obstacles.nr == 1)
+		fields_text(fields, "switches by", diagnosis->switches);
 	fields_bool(fields, "can be traced", diagnosis->obstacles.nr == 0);
 	put_sentences(fields, "because", &diagnosis->obstacles);
 	put_wrappers(diagnosis);
@@ -436,17 +452,20 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	check_environment(diagnosis);
 	check_machine(diagnosis, geteuid(), 0);
 	/* A program linked with the library does not need the preloaded object. */
+	diagnosis->lacks_library = program->why_not[0] && !has_library && !target_gives_rights(program->program);
 	if (program->why_not[0] && !has_library)
 		add(&diagnosis->obstacles, "%s", program->why_not);
 	if (access(program->file, X_OK) != 0)
 		add(&diagnosis->obstacles, "%s: %s", program->file, strerror(errno));
 	imports_add(&diagnosis->imports, program->program);
+	add_language(diagnosis);
 	if (program->elf.interpreter && diagnosis->obstacles.nr == 0) {
 		list_libraries(diagnosis, program->elf.interpreter, program->program);
 		add_imports(diagnosis);
 	}
 	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record %s%s",
 		 has_library ? "" : "--preload ", command);
+	snprintf(diagnosis->switches, sizeof(diagnosis->switches), "txtrace record --sched-only %s", command);
 }
 
 static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
@@ -524,7 +543,7 @@ static void judge_process(struct diagnosis *diagnosis, const struct target *targ
 	else if (target->has_other_registry)
 		add(&diagnosis->obstacles,
 		    "it was started with another TXTRACE_DIR, so it does not find a trace");
-	else if (!target->has_library)
+	else if ((diagnosis->lacks_library = !target->has_library))
 		add(&diagnosis->obstacles,
 		    target->is_static ? "it is linked statically, without libposixtrace" :
 					"it does not use libposixtrace, and was not started "
@@ -558,8 +577,10 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 	check_preloads(diagnosis, pid);
 	check_machine(diagnosis, target.uid, pid);
 	judge_process(diagnosis, &target);
+	add_language(diagnosis);
 	add_imports(diagnosis);
 	snprintf(diagnosis->advice, sizeof(diagnosis->advice), "txtrace record -p %d", (int)pid);
+	snprintf(diagnosis->switches, sizeof(diagnosis->switches), "txtrace record --sched-only -p %d", (int)pid);
 	return true;
 }
 

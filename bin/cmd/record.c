@@ -44,16 +44,20 @@ static int end_stream(struct recording *recording)
 	return error;
 }
 
-/* Say why there are no scheduling records. */
-static void report_sched(const struct recording *recording)
+/* Say why there are no scheduling records.  Return false if the user wants nothing else. */
+static bool report_sched(const struct recording *recording)
 {
 	char text[SCHED_REFUSAL_BYTES];
 	int error = 0;
 
-	if (recording->options->is_quiet || txtrace_get_sched_error(recording->trace, &error) != 0 || error == 0)
-		return;
+	if (txtrace_get_sched_error(recording->trace, &error) != 0 || error == 0)
+		return true;
 	sched_refusal(error, text);
-	message("without scheduling records: %s", text);
+	if (recording->options->only_sched)
+		message("there are no scheduling records: %s", text);
+	else if (!recording->options->is_quiet)
+		message("without scheduling records: %s", text);
+	return !recording->options->only_sched;
 }
 
 static bool begin_stream(struct recording *recording)
@@ -63,7 +67,10 @@ static bool begin_stream(struct recording *recording)
 
 	if (!session_create(&options->control, &recording->trace))
 		return false;
-	report_sched(recording);
+	if (!report_sched(recording)) {
+		posix_trace_shutdown(recording->trace);
+		return false;
+	}
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,
@@ -318,7 +325,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 	if (!begin(&recording, recording.target.name))
 		return EXIT_TOOL;
 	session_keep_log(&recording.aside);
-	if (!target_is_traceable(&recording.target))
+	if (!target_is_traceable(&recording.target) && !options->only_sched)
 		target_explain_waiting(&recording.target);
 	wait_for_end(&recording);
 	wait_for_others(&recording);

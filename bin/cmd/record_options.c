@@ -30,7 +30,8 @@ enum {
 	OPTION_FLIGHT,
 	OPTION_SIGNAL,
 	OPTION_WAIT_ALL,
-	OPTION_NO_SCHED
+	OPTION_NO_SCHED,
+	OPTION_SCHED_ONLY
 };
 
 const struct option_row record_option_rows[] = {
@@ -59,6 +60,7 @@ const struct option_row record_option_rows[] = {
 	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE_AUTO,
 	{OPTION_NO_SCHED, "no-sched", NULL, "do not record which thread has which CPU"},
+	{OPTION_SCHED_ONLY, "sched-only", NULL, "record nothing else: of any program, also one that runs already"},
 	{OPTION_FLIGHT, "flight-recorder", "SIZE",
 	 "keep the newest events in rings of this size; the log gets them at the end"},
 	{OPTION_SIGNAL, "snapshot-signal", "SIGNAL",
@@ -212,6 +214,20 @@ static bool settle_flight(struct record_options *options)
 	return true;
 }
 
+/* No event of the program has this type, so the stream records only its own events, and scheduling records. */
+static bool settle_sched(struct record_options *options)
+{
+	if (!options->only_sched)
+		return true;
+	if (options->preloads || options->control.has_stacks || options->control.aggregates || options->is_flight ||
+	    options->control.without_sched || options->choice.nr > 0 ||
+	    options->control.stream_policy != POSIX_TRACE_FLUSH) {
+		message("--sched-only takes no options for events and rings; see txtrace record --help");
+		return false;
+	}
+	return type_filter_add(&options->choice, "", true);
+}
+
 static bool read_option(struct record_options *options, int code)
 {
 	static const int log_policies[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
@@ -242,6 +258,8 @@ static bool read_option(struct record_options *options, int code)
 		return options->waits_for_all = true;
 	case OPTION_NO_SCHED:
 		return options->control.without_sched = true;
+	case OPTION_SCHED_ONLY:
+		return options->only_sched = true;
 	case OPTION_FLIGHT:
 		options->is_flight = true;
 		return session_parse_size("--flight-recorder", optarg, &options->control.stream_size);
@@ -302,7 +320,7 @@ bool record_options_read(struct record_options *options, int argc, char **argv)
 		message("--wait-all needs --inherit");
 		return false;
 	}
-	if (!settle_flight(options) || !settle_preload(options))
+	if (!settle_sched(options) || !settle_flight(options) || !settle_preload(options))
 		return false;
 	if (options->control.largest_size > 0 &&
 	    options->control.stream_policy != POSIX_TRACE_FLUSH) {

@@ -17,6 +17,7 @@ struct record_options {
 	const char *output;
 	bool overwrites, is_quiet;
 	bool is_flight; /* no log, but snapshots */
+	bool only_sched; /* record only scheduling records */
 	bool has_log_options;
 	int snapshot_signal; /* 0: not given */
 	char **command; /* NULL if the tool traces a running process */

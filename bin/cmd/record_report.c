@@ -121,9 +121,29 @@ void record_report_result(const struct recording *recording, unsigned long long 
 	report_remedy(recording, loss);
 }
 
+/* The log has what the user asked for.  Say how to get more. */
+static void report_more(const struct recording *recording)
+{
+	const struct target *target = &recording->target;
+
+	if (recording->options->is_quiet)
+		return;
+	if (target_is_traceable(target))
+		message("without --sched-only, the events and calls of %s are recorded, too", target->name);
+	else if (target->is_static)
+		message("%s is linked statically, so its calls cannot be recorded, unless it is linked with libposixtrace",
+			target->name);
+	else
+		message("for the calls of %s, its locks and its waits, start it by txtrace record --preload; txtrace doctor "
+			"says which of them are recorded",
+			target->name);
+}
+
 void record_report_nothing(const struct recording *recording)
 {
-	if (recording->options->choice.nr > 0 && recording->target.has_library)
+	if (recording->options->only_sched)
+		report_more(recording);
+	else if (recording->options->choice.nr > 0 && recording->target.has_library)
 		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
 			recording->target.name);
 	else if (recording->options->preloads)

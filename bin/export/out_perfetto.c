@@ -6,6 +6,11 @@
  * file are events. So the code below encodes events directly, without a protobuf-c message for each event. It writes
  * the same bytes as protobuf-c: the fields are in the order of their numbers, and no number is longer than necessary.
  *
+ * A log with scheduling records has two accounts of them.  The tracks with slices name what a thread was blocked on, and
+ * show where its state is not known.  The other account is in Perfetto's own events of thread states, from which its
+ * tracks of threads and CPUs and its queries come.  These events cannot say that a state is not known any more.  So they
+ * are left out if the kernel lost records, or if the records stopped in between.
+ *
  * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
  * buffer begin at 0.
  */
@@ -15,6 +20,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "cli/options.h"
@@ -44,6 +50,8 @@ struct perfetto {
 	struct intern names, labels, values;
 	struct wire event, callstack;
 	bool has_clock;
+	bool has_native; /* the log has all that Perfetto's own events of thread states need */
+	struct map native; /* key: the number of a thread; value: its CPU << 8 | its last state of Perfetto */
 	unsigned char *packed;
 	size_t packed_room;
 };
@@ -429,6 +437,56 @@ static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
 	text_put(text, tail, tail_size);
 }
 
+/* Thread states. */
+
+static void put_native(struct perfetto *perfetto, const struct sched_thread *thread, int64_t time_ns, unsigned int cpu,
+		       Perfetto__GenericKernelTaskStateEvent__TaskStateEnum state)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__GenericKernelTaskStateEvent event = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__INIT;
+	char name[TRACK_NAME_BYTES];
+
+	text_utf8(name, sizeof(name), thread->name);
+	event.has_cpu = event.has_tid = event.has_state = true;
+	event.cpu = (int32_t)cpu;
+	event.tid = (int32_t)thread->tid;
+	event.comm = *name ? name : NULL;
+	event.state = state;
+	packet.has_timestamp = packet.has_sequence_flags = true;
+	packet.timestamp = (uint64_t)time_ns;
+	packet.sequence_flags = STATE_NEEDED;
+	packet.generic_kernel_task_state_event = &event;
+	put_packet(perfetto, &packet);
+}
+
+/* Readers refuse a second event RUNNING for the same run. */
+static void put_state(struct perfetto *perfetto, const struct state_period *period)
+{
+	static const Perfetto__GenericKernelTaskStateEvent__TaskStateEnum states[THREAD_STATES] = {
+		[THREAD_RUNNING] = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_RUNNING,
+		[THREAD_PREEMPTED] = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_RUNNABLE,
+		[THREAD_WOKEN] = PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_RUNNABLE,
+		[THREAD_BLOCKED] =
+			PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_INTERRUPTIBLE_SLEEP};
+	const struct sched_thread *thread = period->thread;
+	uint64_t *last = map_get(&perfetto->native, thread->index);
+	/* Readers look for the run that an event ends on its CPU. */
+	unsigned int cpu = period->state == THREAD_RUNNING ? period->cpu : (unsigned int)(*last >> 8);
+	uint64_t now = (uint64_t)cpu << 8 | states[period->state];
+
+	if (!perfetto->has_native)
+		return;
+	if (*last != now)
+		put_native(perfetto, thread, period->from_ns, cpu, states[period->state]);
+	*last = now;
+	if (!thread->has_exited || period->until_ns != thread->end_ns)
+		return;
+	put_native(perfetto, thread, period->until_ns, cpu,
+		   PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_DEAD);
+	put_native(perfetto, thread, period->until_ns, cpu,
+		   PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_DESTROYED);
+}
+
 static void put_mark(void *arg, const struct mark *mark)
 {
 	static const unsigned char types[] = {
@@ -456,6 +514,8 @@ static void put_mark(void *arg, const struct mark *mark)
 	if (mark->kind == MARK_INSTANT && mark->event)
 		wire_stack(perfetto, mark->event);
 	put_event_packet(perfetto, mark->time_ns);
+	if (mark->period)
+		put_state(perfetto, mark->period);
 }
 
 static bool begin(struct export *export)
@@ -487,11 +547,15 @@ static void put_event(struct export *export, const struct event *event)
 static bool end(struct export *export, bool is_complete)
 {
 	struct perfetto *perfetto = export->state;
+	const struct source *source = export->source;
 
+	/* The states come from another pass over the file. */
+	perfetto->has_native = source->sched_gaps == 0 && source->sched_starts <= 1 && !source->sched_has_ended;
 	timeline_end(perfetto->timeline, is_complete);
 	intern_free(&perfetto->names);
 	intern_free(&perfetto->labels);
 	intern_free(&perfetto->values);
+	map_free(&perfetto->native);
 	free(perfetto->event.bytes);
 	free(perfetto->callstack.bytes);
 	free(perfetto->packed);

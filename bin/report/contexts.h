@@ -40,6 +40,10 @@ struct context {
 	int priority, first_priority, named_priority, first_named_priority;
 	bool has_first;
 
+	/* inversions.c uses these, from scheduling records: the thread lost this CPU, though it still wants to run. */
+	bool is_preempted;
+	unsigned int lost_cpu;
+
 	/* profile.c uses these: the numbers of the next and the last event of this context in the window, or NEVER. */
 	uint64_t ahead_first, ahead_last;
 

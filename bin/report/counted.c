@@ -5,18 +5,67 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/calltable.h"
+#include "trace/thread_time.h"
 
-static struct counted_row *row_of(struct counted *counted, const struct txtrace_cpu_time *time, bool *is_new)
+static uint64_t key_of(pid_t pid, pid_t tid)
 {
-	uint64_t *known = map_get(&counted->row_of, (uint64_t)(uint32_t)time->pid << 32 | (uint32_t)time->tid);
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+static struct counted_row *row_of(struct counted *counted, pid_t pid, pid_t tid, bool *is_new)
+{
+	uint64_t *known = map_get(&counted->row_of, key_of(pid, tid));
 
 	*is_new = *known == 0;
 	if (*is_new) {
 		counted->row = must(reallocarray(counted->row, counted->nr_rows + 1, sizeof(*counted->row)));
-		counted->row[counted->nr_rows++] = (struct counted_row){.pid = time->pid, .tid = time->tid};
+		counted->row[counted->nr_rows++] = (struct counted_row){.pid = pid, .tid = tid};
 		*known = counted->nr_rows;
 	}
 	return &counted->row[*known - 1];
+}
+
+/*
+ * A count of a thread.  If it is much smaller than the one before, another thread has got the id.  If it is a little
+ * smaller, it comes from the other source of counts, and was read a moment before.
+ */
+static void take_ran(const struct counted *counted, struct counted_row *row, bool is_new, int64_t at_ns, int64_t ran_ns,
+		     int64_t ready_ns)
+{
+	/* At the first counts of the log, a thread may have begun a moment before. */
+	bool has_begun = map_find(&counted->began, key_of(row->pid, row->tid)) ||
+			 (counted->has_first && at_ns > counted->first_ns);
+
+	row->is_late |= is_new && has_begun && counted->events->begin <= 0;
+	if (is_new || ran_ns < (row->ran_from_ns + row->ran_ns) / 2) {
+		row->from_ns = at_ns;
+		row->ran_from_ns = ran_ns;
+		row->ready_from_ns = ready_ns;
+		row->ran_ns = row->ready_ns = 0;
+	}
+	if (ran_ns > row->ran_from_ns + row->ran_ns)
+		row->ran_ns = ran_ns - row->ran_from_ns;
+	row->until_ns = at_ns;
+}
+
+/* What a thread says of itself: its beginning and its time, but not for how long it was ready. */
+static void take_own(struct counted *counted, const struct event *event, int64_t at_ns)
+{
+	const struct txtrace_object *object = source_object(counted->events->source, event->context);
+	struct thread_time time;
+	struct counted_row *row;
+	bool is_new;
+
+	if (!object || object->type != OBJECT_THREAD)
+		return;
+	if (event->row && event->row == calltable_find("txtrace_thread_start"))
+		*map_get(&counted->began, key_of(object->pid, object->tid)) = 1;
+	if (!thread_time_read(event, &time))
+		return;
+	row = row_of(counted, object->pid, object->tid, &is_new);
+	row->context = event->context;
+	take_ran(counted, row, is_new, at_ns, time.ran_ns, 0);
 }
 
 void counted_event(struct counted *counted, const struct event *event)
@@ -26,25 +75,20 @@ void counted_event(struct counted *counted, const struct event *event)
 	struct counted_row *row;
 	bool is_new;
 
+	if (at_ns >= counted->events->begin && at_ns <= counted->events->end)
+		take_own(counted, event, at_ns);
 	if (record.kind == SCHED_CPU_TIME && !counted->has_first) {
 		counted->has_first = true;
 		counted->first_ns = at_ns;
 	}
 	if (record.kind != SCHED_CPU_TIME || at_ns < counted->events->begin || at_ns > counted->events->end)
 		return;
-	row = row_of(counted, &record.counted, &is_new);
+	row = row_of(counted, record.counted.pid, record.counted.tid, &is_new);
 	memcpy(row->name, record.counted.name, sizeof(row->name));
 	if (event->context != 0)
 		row->context = event->context;
-	/* If the numbers fall, another thread has got the id. */
-	if (is_new || (int64_t)record.counted.ran_ns < row->ran_from_ns + row->ran_ns) {
-		row->from_ns = at_ns;
-		row->ran_from_ns = (int64_t)record.counted.ran_ns;
-		row->ready_from_ns = (int64_t)record.counted.ready_ns;
-	}
-	row->is_late |= is_new && at_ns > counted->first_ns && counted->events->begin <= 0;
-	row->until_ns = at_ns;
-	row->ran_ns = (int64_t)record.counted.ran_ns - row->ran_from_ns;
+	take_ran(counted, row, is_new, at_ns, (int64_t)record.counted.ran_ns, (int64_t)record.counted.ready_ns);
+	row->knows_ready = true;
 	row->ready_ns = (int64_t)record.counted.ready_ns - row->ready_from_ns;
 }
 
@@ -52,4 +96,5 @@ void counted_free(struct counted *counted)
 {
 	free(counted->row);
 	map_free(&counted->row_of);
+	map_free(&counted->began);
 }

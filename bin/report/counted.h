@@ -16,7 +16,8 @@ struct counted_row {
 	int64_t from_ns, until_ns; /* of the first and the last count, from the first event */
 	int64_t ran_ns, ready_ns;  /* between them */
 	int64_t ran_from_ns, ready_from_ns;
-	bool is_late; /* it was not there at the first counts of the log, so it began later */
+	bool knows_ready;	   /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
+	bool is_late; /* it began in the log */
 };
 
 struct counted {
@@ -26,6 +27,7 @@ struct counted {
 	bool has_first;
 	int64_t first_ns; /* the time of the first counts of the log */
 	struct map row_of; /* key: pid and tid; value: 1 + index */
+	struct map began; /* key: pid and tid; value: 1 if the log has the beginning of the thread */
 };
 
 /* Take the event if it is a count.  report_events_next() has just returned it. */

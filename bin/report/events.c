@@ -112,6 +112,7 @@ bool report_events_next(struct report_events *events, struct report_event *event
 {
 	struct source *source = events->source;
 	const struct event *raw = &events->raw;
+	struct sched_record record;
 
 	if (!calls_next(source, &events->raw)) {
 		selection_report_empty(events->selection, source);
@@ -128,7 +129,9 @@ bool report_events_next(struct report_events *events, struct report_event *event
 	event->interrupted = raw->interrupted;
 	event->native = event_native(raw);
 	event->type = raw->type;
-	event->sched = sched_read(raw).kind;
+	record = sched_read(raw);
+	event->sched = record.kind;
+	event->is_ready = record.kind == SCHED_OUT && record.thread.state == TXTRACE_READY;
 	event->service = call_type(raw);
 	event->caller = contexts_get(events->contexts, call_context(source, raw));
 	event->nr_calls = call_counted(raw) ? call_number(raw) : 1;

@@ -25,6 +25,7 @@ struct report_event {
 	unsigned int interrupted; /* in an interrupt, the interrupted thread; otherwise 0 */
 	unsigned int native;	  /* ThreadX's id of the event, or 0 */
 	enum sched_kind sched;	  /* SCHED_NONE if the event is not a scheduling record */
+	bool is_ready;		  /* SCHED_OUT: the thread still wants to run */
 	trace_event_id_t type;
 	trace_event_id_t service; /* the type of the call, also if it was counted */
 	struct context *caller;	  /* the thread that made the call */

@@ -67,8 +67,13 @@ static void put_counted(const struct report *report, struct table *table, const 
 	table_string(table, ctx ? ctx->name : row->name);
 	table_number(table, (uint64_t)row->tid);
 	put_estimate(table, row->ran_ns);
-	put_estimate(table, row->ready_ns);
-	put_estimate(table, rest_ns > 0 ? rest_ns : 0);
+	if (row->knows_ready) {
+		put_estimate(table, row->ready_ns);
+		put_estimate(table, rest_ns > 0 ? rest_ns : 0);
+	} else {
+		table_unknown(table);
+		table_unknown(table);
+	}
 	table_duration(table, all_ns);
 	if (table->format != FORMAT_TEXT)
 		table_string(table, "true");

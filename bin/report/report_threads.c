@@ -10,6 +10,44 @@
 #include "report/report.h"
 #include "trace/wait_status.h"
 
+/* In a log without scheduling records, or where the kernel lost some, times of threads are estimates. */
+static bool has_estimates(const struct report *report)
+{
+	return !report->source->file.foreign && (!report->has_records || report->events.waits.states.nr_gaps > 0);
+}
+
+/*
+ * Begin a table with times of threads.  If they are estimates, a text has a mark in the titles of the columns, and JSON
+ * and CSV have one more column, which put_mark() fills.
+ */
+static void begin_times(const struct report *report, struct table *table, const char *title, const char *key,
+			const struct column *columns, int nr_labels)
+{
+	static struct column marked[TABLE_COLUMNS + 1]; /* the table uses it until its end */
+	int nr = 0;
+
+	memset(marked, 0, sizeof(marked));
+	for (; columns[nr].title; nr++) {
+		marked[nr] = columns[nr];
+		if (!has_estimates(report) || table->format != FORMAT_TEXT)
+			continue;
+		if (strcmp(columns[nr].title, "Time/s") == 0)
+			marked[nr].title = "~Time/s";
+		else if (strcmp(columns[nr].title, "Percent") == 0)
+			marked[nr].title = "~Percent";
+	}
+	if (has_estimates(report) && table->format != FORMAT_TEXT)
+		marked[nr] = (struct column){"Estimated", "estimated", false};
+	table_begin(table, title, key, marked, nr_labels);
+}
+
+/* End a row of a table of begin_times(). */
+static void put_mark(const struct report *report, struct table *table)
+{
+	if (has_estimates(report) && table->format != FORMAT_TEXT)
+		table_string(table, "true");
+}
+
 /* Execution Profile. */
 
 /*
@@ -66,28 +104,7 @@ static void put_profile(const struct report *report, struct table *table, const 
 		table_number(table, (uint64_t)ctx->time);
 	table_seconds(table, report_events_ns(&report->events, ctx->time));
 	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->events));
-}
-
-/*
- * Begin a table with times of threads.  In a log without scheduling records, or where the kernel lost some, they are
- * estimates.
- */
-static void begin_times(const struct report *report, struct table *table, const char *title, const char *key,
-			const struct column *columns, int nr_labels)
-{
-	static struct column marked[TABLE_COLUMNS + 1]; /* the table uses it until its end */
-	bool is_estimate = !report->source->file.foreign &&
-			   (!report->has_records || report->events.waits.states.nr_gaps > 0);
-
-	memset(marked, 0, sizeof(marked));
-	for (int i = 0; columns[i].title; i++) {
-		marked[i] = columns[i];
-		if (is_estimate && strcmp(columns[i].title, "Time/s") == 0)
-			marked[i].title = "~Time/s";
-		else if (is_estimate && strcmp(columns[i].title, "Percent") == 0)
-			marked[i].title = "~Percent";
-	}
-	table_begin(table, title, key, marked, nr_labels);
+	put_mark(report, table);
 }
 
 void report_print_profile(const struct report *report, struct table *table)
@@ -250,29 +267,33 @@ static void put_inversion(const struct report *report, struct table *table,
 		table_seconds(table, report_events_ns(&report->events, inversion->length));
 	else
 		table_unknown(table);
+	if (report->has_records)
+		table_duration(table, inversion->without_cpu);
 	if (inversion->culprit)
 		table_string(table, inversion->culprit->name);
 	else
 		table_unknown(table);
 }
 
+#define INVERSION_COLUMNS                                                                                              \
+	{"Thread", "thread", false}, {"Mutex", "mutex", false}, {"Priority", "priority", true},                        \
+		{"Owner", "owner", false}, {"Its Priority", "owner_priority", true}, {"Event", "event", true},         \
+		{"Begin/s", "begin_s", true}, {"Length/s", "length_s", true}
+
 void report_print_inversions(const struct report *report, struct table *table)
 {
-	static const struct column columns[] = {{"Thread", "thread", false},
-						{"Mutex", "mutex", false},
-						{"Priority", "priority", true},
-						{"Owner", "owner", false},
-						{"Its Priority", "owner_priority", true},
-						{"Event", "event", true},
-						{"Begin/s", "begin_s", true},
-						{"Length/s", "length_s", true},
-						{"Non-deterministic by", "ran_meanwhile", false},
-						{0}};
+	static const struct column of_events[] = {
+		INVERSION_COLUMNS, {"Non-deterministic by", "ran_meanwhile", false}, {0}};
+	static const struct column of_records[] = {INVERSION_COLUMNS,
+						   {"Owner without CPU", "owner_without_cpu_s", true},
+						   {"Preempted by", "ran_meanwhile", false},
+						   {0}};
 	const struct inversions *inversions = report->inversions;
 	size_t nr = inversions ? inversions->nr_kept : 0;
 	uint64_t nr_all = inversions ? inversions->nr_deterministic + inversions->nr_other : 0;
 
-	table_begin(table, "Priority Inversions", "priority_inversions", columns, 2);
+	table_begin(table, "Priority Inversions", "priority_inversions",
+		    report->has_records ? of_records : of_events, 2);
 	for (size_t i = 0; i < nr; i++)
 		put_inversion(report, table, &inversions->kept[i]);
 	table_end(table);
@@ -317,6 +338,7 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 		table_seconds(table, report_events_ns(&report->events, pair->time));
 		table_percent(table, (double)pair->time,
 			      (double)report_events_duration(&report->events));
+		put_mark(report, table);
 	}
 	table_end(table);
 }
@@ -340,6 +362,7 @@ void report_print_cpus(const struct report *report, struct table *table)
 		table_seconds(table, report_events_ns(&report->events, cpu->time));
 		table_percent(table, (double)cpu->time,
 			      (double)report_events_duration(&report->events));
+		put_mark(report, table);
 	}
 	table_end(table);
 	print_threads_on_cpus(report, table);
@@ -456,6 +479,7 @@ static void put_process(const struct report *report, struct table *table, size_t
 		put_command_text(table, process, depth);
 	else
 		put_command_data(table, process);
+	put_mark(report, table);
 }
 
 #define PROCESS_COLUMNS                                                                            \

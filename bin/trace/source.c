@@ -317,7 +317,8 @@ void source_rewind(struct source *source)
 	posix_trace_rewind(source->trace);
 	programs_rewind(&source->programs);
 	source->nr_read = 0;
-	source->sched_lost = source->sched_gaps = source->sched_open = 0;
+	source->sched_lost = source->sched_gaps = source->sched_open = source->sched_starts = 0;
+	source->sched_has_ended = false;
 	source_forget_index(source);
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;

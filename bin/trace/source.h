@@ -67,6 +67,8 @@ struct source {
 	bool is_live; /* true for an active stream, from source_attach() */
 	/* Lost scheduling records, gaps, and gaps without an end, in the events that were read. */
 	unsigned long long sched_lost, sched_gaps, sched_open;
+	unsigned long long sched_starts; /* how often scheduling records began */
+	bool sched_has_ended;		 /* they ended, but the recording went on */
 	bool is_sched_reported;
 	bool is_reported; /* no message about missing events is necessary any more */
 	bool is_followed; /* source_open_followed() */

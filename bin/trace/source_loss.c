@@ -192,6 +192,8 @@ void source_note_sched(struct source *source, const struct event *event)
 	source->sched_gaps += record.kind == SCHED_GAP_BEGINS;
 	source->sched_open += record.kind == SCHED_GAP_BEGINS;
 	source->sched_open -= record.kind == SCHED_GAP_ENDS && source->sched_open > 0;
+	source->sched_starts += record.kind == SCHED_START;
+	source->sched_has_ended |= record.kind == SCHED_STOP && record.end == TXTRACE_SCHED_CPUS;
 }
 
 void source_report_sched(struct source *source)

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
+#include "waits/blocked_unseen.h"
 #include "waits/why_words.h"
 
 /* A row of the report: all waits for one object, by one thread or by all threads, at one call site or at all. */
@@ -460,7 +461,8 @@ static void print_table(const struct blocked *blocked, struct table *table, stru
 	table_end(table);
 }
 
-static void print(const struct blocked *blocked, struct table *table)
+/* is_listed: a list of the times outside of recorded waits follows. */
+static void print(const struct blocked *blocked, bool is_listed, struct table *table)
 {
 	const struct blocked_options *options = blocked->options;
 	struct row **rows = sort_rows(blocked, options->order);
@@ -477,7 +479,7 @@ static void print(const struct blocked *blocked, struct table *table)
 		table_note(table, "  and %llu wait%s whose end is missing",
 			   (unsigned long long)blocked->waits.nr_broken,
 			   blocked->waits.nr_broken == 1 ? "" : "s");
-	if (*untraced.text)
+	if (*untraced.text && !is_listed)
 		table_note(table, "  and %s", untraced.text);
 	free(rows);
 }
@@ -486,6 +488,7 @@ void blocked_print(struct source *source, const struct selection *selection,
 		   const struct blocked_options *options, struct table *table)
 {
 	struct blocked blocked = {.options = options};
+	bool lists_unseen;
 	const struct waits_listener listener = {
 		.arg = &blocked, .began = take_begin, .ended = take_wait, .broken = take_broken};
 
@@ -493,7 +496,10 @@ void blocked_print(struct source *source, const struct selection *selection,
 		blocked.symbols = symbols_of_log(source->trace);
 	waits_read(&blocked.waits, source, selection, &listener);
 	waits_report_no_calls(&blocked.waits);
-	print(&blocked, table);
+	lists_unseen = blocked.waits.states.has_records && !selection->filter;
+	print(&blocked, lists_unseen, table);
+	if (lists_unseen)
+		blocked_unseen_print(source, selection, table);
 	for (struct row *row = blocked.first, *next; row; row = next) {
 		next = row->next;
 		durations_free(&row->durations);

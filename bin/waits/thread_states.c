@@ -125,10 +125,10 @@ static void change(struct thread_states *states, struct sched_thread *thread, en
 
 static void end_thread(struct thread_states *states, struct sched_thread *thread, int64_t at_ns)
 {
+	thread->end_ns = at_ns > thread->since_ns ? at_ns : thread->since_ns;
 	change(states, thread, THREAD_UNKNOWN, at_ns);
 	settle(states, thread);
 	thread->has_ended = true;
-	thread->end_ns = thread->since_ns;
 	*map_get(&states->thread_of, key_of(thread->pid, thread->tid)) = 0;
 }
 
@@ -219,7 +219,8 @@ static void switch_out(struct thread_states *states, struct sched_thread *thread
 	thread->has_cpu = true;
 	thread->nr_preempted += record->thread.state == TXTRACE_READY;
 	thread->nr_blocked += record->thread.state == TXTRACE_BLOCKED;
-	if (record->thread.state == TXTRACE_ENDED)
+	thread->has_exited = record->thread.state == TXTRACE_ENDED;
+	if (thread->has_exited)
 		end_thread(states, thread, states->now_ns);
 	else
 		change(states, thread, is_known ? state_of(record->thread.state) : THREAD_UNKNOWN, states->now_ns);

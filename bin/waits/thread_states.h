@@ -34,8 +34,9 @@ struct sched_thread {
 	char name[16];	      /* from the records; empty if they have no name */
 	unsigned int context; /* the handle, or 0 if no event shows it */
 	enum thread_state state;
-	int64_t since_ns, begin_ns, end_ns; /* end_ns is valid after the end of the thread or of the trace */
+	int64_t since_ns, begin_ns, end_ns; /* end_ns is valid from the end of the thread or of the trace on */
 	bool has_ended;
+	bool has_exited; /* has_ended, and not only because the trace has ended */
 	unsigned int cpu; /* of the last switch, if has_cpu */
 	bool has_cpu;
 	struct state_times times; /* up to since_ns */

@@ -242,6 +242,52 @@ struct state_times wait_history_rest(struct kept *kept, struct part part)
 	return rest;
 }
 
+void wait_history_ran(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns, int64_t ran_ns)
+{
+	struct wait_history *wait_history = arg;
+	struct kept *kept;
+
+	if (until_ns <= wait_history->all.from_ns || from_ns >= wait_history->all.until_ns ||
+	    wait_history->nr_ran == STRETCHES)
+		return;
+	wait_history->nr_ran++;
+	kept = wait_history_of_thread(wait_history, thread);
+	kept->ran = grow(kept->ran, kept->nr_ran, sizeof(*kept->ran));
+	kept->ran[kept->nr_ran++] = (struct ran){from_ns, until_ns, ran_ns};
+}
+
+/* Return the time of a period in which the thread did not wait.  *first is the first wait that may be in it. */
+static int64_t outside_waits(const struct kept *kept, struct part part, unsigned int *first)
+{
+	int64_t ns = part_length(part);
+
+	while (*first < kept->nr_stretches && kept->stretch[*first].end_ns <= part.from_ns)
+		++*first;
+	for (unsigned int i = *first; i < kept->nr_stretches && kept->stretch[i].begin_ns < part.until_ns; i++)
+		units_add(&ns, -part_length(part_common(part, kept->stretch[i].begin_ns, kept->stretch[i].end_ns)));
+	return ns;
+}
+
+struct ran_estimate wait_history_estimate(const struct kept *kept, struct part part)
+{
+	struct ran_estimate estimate = {0, 0};
+	unsigned int first = 0;
+
+	for (unsigned int i = 0; i < kept->nr_ran; i++) {
+		const struct ran *ran = &kept->ran[i];
+		const struct part whole = {ran->from_ns, ran->until_ns};
+		int64_t all_ns = outside_waits(kept, whole, &first);
+		int64_t ns = outside_waits(kept, part_common(part, ran->from_ns, ran->until_ns), &(unsigned int){first});
+		int64_t ran_ns = ran->ran_ns < all_ns ? ran->ran_ns : all_ns;
+
+		if (ns <= 0 || all_ns <= 0)
+			continue;
+		units_add(&estimate.known_ns, ns);
+		units_add(&estimate.ran_ns, (int64_t)((double)ran_ns * (double)ns / (double)all_ns));
+	}
+	return estimate;
+}
+
 static void add_turn(struct wait_history *wait_history, struct kept *kept, const struct hold *hold,
 		     int64_t until_ns)
 {
@@ -304,6 +350,7 @@ static void free_lists(struct kept *kept)
 	free(kept->turn);
 	free(kept->stretch);
 	free(kept->spent);
+	free(kept->ran);
 }
 
 static void free_kept(struct map *map)

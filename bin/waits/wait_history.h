@@ -34,6 +34,16 @@ struct spent {
 	enum thread_state state;
 };
 
+/* In this period a thread ran for ran_ns, by what it said of its CPU time. */
+struct ran {
+	int64_t from_ns, until_ns, ran_ns;
+};
+
+/* An estimate of what a thread did in a period outside of its waits. */
+struct ran_estimate {
+	int64_t known_ns, ran_ns; /* known_ns: the part of this time of which something is known */
+};
+
 /* A hold without its details. */
 struct turn {
 	int64_t from_ns, until_ns;
@@ -63,7 +73,8 @@ struct kept {
 	struct stretch *stretch; /* all waits of a thread, in the order of their ends */
 	struct turn *turn;	 /* all holds of an object, in the order of their ends */
 	struct spent *spent;	 /* what a thread did */
-	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns, nr_spent;
+	struct ran *ran;	 /* how long it ran, in the order of time */
+	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns, nr_spent, nr_ran;
 };
 
 /* The threads that held an object in a period, those with the longest time first.  The caller frees the list. */
@@ -80,7 +91,8 @@ struct wait_history {
 	unsigned int context;		 /* context of the waiting thread */
 	struct kept_wait target;	 /* the explained wait; its thread is NULL until the wait is found */
 	uint64_t nr_stored;
-	uint64_t nr_spent; /* at most STRETCHES are stored */
+	uint64_t nr_spent; /* at most STRETCHES are stored; also of nr_ran */
+	uint64_t nr_ran;
 	struct state_times target_times; /* what the thread `context` did in the whole trace */
 	int64_t full_ns; /* from this time on, not all waits and holds are stored */
 
@@ -99,8 +111,8 @@ struct wait_history {
 void wait_history_begin(struct wait_history *wait_history);
 
 /*
- * Callbacks for the members `ended`, `stack`, `given`, `unknown` and `spent` of a listener of waits_read().  arg is the
- * struct wait_history.
+ * Callbacks for the members `ended`, `stack`, `given`, `unknown`, `spent` and `ran` of a listener of waits_read().  arg is
+ * the struct wait_history.
  */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_stack(void *arg, const struct wait *wait, const struct stack *stack);
@@ -108,6 +120,7 @@ void wait_history_hold(void *arg, const struct hold *hold, int64_t at_ns);
 void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns);
 void wait_history_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
 			enum thread_state state, int64_t from_ns, int64_t until_ns);
+void wait_history_ran(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns, int64_t ran_ns);
 void wait_history_free(struct wait_history *wait_history);
 
 /* Return the stack of a wait, or NULL.  The module stores STACKS stacks (5 MiB). */
@@ -128,6 +141,12 @@ struct shares wait_history_shares(const struct kept *kept, const struct waiter *
  * shows what it did is unknown.
  */
 struct state_times wait_history_rest(struct kept *kept, struct part part);
+
+/*
+ * The same from what the thread said of its CPU time.  A thread that says this once for a period outside of this one and
+ * inside counts as if it had run evenly.
+ */
+struct ran_estimate wait_history_estimate(const struct kept *kept, struct part part);
 
 /* Put the threads with the longest time first. */
 void wait_history_sort_shares(struct shares *shares);

@@ -11,6 +11,7 @@
 #include "trace/calltable.h"
 #include "trace/native.h"
 #include "trace/states.h"
+#include "trace/thread_time.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
 #include "waits/periods.h"
@@ -262,6 +263,22 @@ static bool take_stack(struct waits *waits, const struct event *event, struct wa
 	return true;
 }
 
+/* The thread says how long it has run since it began.  Return false if it does not. */
+static bool take_time(struct waits *waits, const struct event *event, struct waiter *thread)
+{
+	struct thread_time time;
+
+	if (!thread_time_read(event, &time))
+		return false;
+	if (thread->has_told && time.ran_ns >= thread->told_ran_ns && waits->listener->ran)
+		waits->listener->ran(waits->listener->arg, thread, thread->told_at_ns, event->time_ns,
+				     time.ran_ns - thread->told_ran_ns);
+	thread->has_told = true;
+	thread->told_at_ns = event->time_ns;
+	thread->told_ran_ns = time.ran_ns;
+	return true;
+}
+
 /* Events. */
 
 /* The last thread at a barrier does not wait, and lets all others go on, also those of other processes. */
@@ -393,7 +410,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 		end_wait(waits, event);
 		return;
 	}
-	if (take_stack(waits, event, thread))
+	if (take_stack(waits, event, thread) || take_time(waits, event, thread))
 		return;
 	if (has_missed_end(waits, event, thread)) {
 		report_unknown(waits, thread, thread->wait.begin_ns, event->time_ns);
@@ -526,8 +543,8 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 void waits_report_no_calls(const struct waits *waits)
 {
 	if (!waits->source->file.foreign && waits->nr_calls == 0)
-		message("%s: this log has no calls of the program, so it shows no waits and no locks; txtrace record "
-			"--preload records them",
+		message("%s: this log has no calls of the program, so it shows no waits for objects and no locks; txtrace "
+			"record --preload records them, but not those of a static program, nor of Go",
 			waits->source->path);
 }
 

@@ -131,6 +131,9 @@ struct waiter {
 	struct service last, of_object, of_socket;
 	int priority; /* priority in the last event of the thread, or -1 if unknown */
 	struct sched_thread *sched; /* NULL if no scheduling record names the thread */
+	/* What the thread last said of its CPU time (thread_time.h). */
+	bool has_told;
+	int64_t told_at_ns, told_ran_ns;
 	size_t index;
 	struct waiter *next; /* the next thread in the order of first events */
 };
@@ -185,6 +188,11 @@ struct waits_listener {
 	void (*given)(void *arg, const struct hold *hold, int64_t at_ns);
 	/* The thread no longer holds the object, but no event shows when the thread gave it back. */
 	void (*dropped)(void *arg, const struct hold *hold, int64_t at_ns);
+	/*
+	 * In a log without scheduling records: the thread ran for ran_ns in this period, which goes from the end of a wait
+	 * to the end of a later one.
+	 */
+	void (*ran)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns, int64_t ran_ns);
 	/* What a thread did in a period; see thread_states.h.  waiter is NULL if the thread has recorded no event. */
 	void (*spent)(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
 		      enum thread_state state, int64_t from_ns, int64_t until_ns);

@@ -129,7 +129,8 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 						.stack = wait_history_stack,
 						.given = wait_history_hold,
 						.unknown = wait_history_unknown,
-						.spent = wait_history_spent};
+						.spent = wait_history_spent,
+						.ran = wait_history_ran};
 
 	wait_history_begin(&why->history);
 	why->history.number = choice->found.number;

@@ -12,6 +12,7 @@
 #include "trace/states.h"
 
 #define PRINTED 4     /* print at most this number of objects that a thread waited for in a period, and of holders */
+#define KNOWN_PARTS 10 /* an estimate counts if it covers all but 1 / KNOWN_PARTS of a time */
 #define SMALL_PART 50 /* a share below 1 / SMALL_PART of the period gets no line of its own */
 /*
  * Short turns share one printed line.  This is so if an object had more than MANY_TURNS turns, and if no turn took more
@@ -117,6 +118,7 @@ struct doings {
 	unsigned int nr;
 	int64_t rest_ns, unknown_ns;
 	struct state_times rest; /* what it did in the time rest_ns, from scheduling records */
+	struct ran_estimate estimate; /* the same, where there are no such records */
 };
 
 static void add_doing(struct doings *doings, struct map *place_of, const struct stretch *stretch,
@@ -172,6 +174,7 @@ static struct doings add_up(struct why_chain *why, const struct waiter *thread, 
 	}
 	map_free(&place_of);
 	doings.rest = wait_history_rest(kept, known);
+	doings.estimate = wait_history_estimate(kept, known);
 	if (doings.nr > 0)
 		qsort(doings.doing, doings.nr, sizeof(*doings.doing), compare_doings);
 	return doings;
@@ -208,6 +211,19 @@ static void print_doing(struct why_chain *why, const struct waiter *thread, cons
 		print_chain(why, is, its, depth + 1);
 }
 
+/* Without scheduling records, the thread itself may have said how long it ran. */
+static void print_estimate(const struct why_chain *why, const struct waiter *thread, const struct doings *doings,
+			   struct part part, unsigned int depth)
+{
+	int64_t other_ns = doings->rest_ns - doings->estimate.ran_ns;
+
+	why_line(&why->to, depth,
+		 "%s %s, %s ran for ~%s, and was ready to run, or waited in a call that is not traced, for ~%s.",
+		 doings->rest_ns == part_length(part) ? "All the time, of" : "Of the other",
+		 why_duration(doings->rest_ns).text, thread->name, why_duration(doings->estimate.ran_ns).text,
+		 why_duration(other_ns > 0 ? other_ns : 0).text);
+}
+
 /* Print the time that the trace shows no wait for. */
 static void print_rest(const struct why_chain *why, const struct waiter *thread,
 		       const struct doings *doings, struct part part, unsigned int depth)
@@ -228,6 +244,8 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 			 why_duration(doings->rest_ns).text, thread->name, why_states(&doings->rest).text,
 			 doings->rest.ns[THREAD_BLOCKED] > 0 ? "; the calls in which it was blocked are not traced" :
 							       "");
+	else if (doings->estimate.known_ns * KNOWN_PARTS >= doings->rest_ns * (KNOWN_PARTS - 1))
+		print_estimate(why, thread, doings, part, depth);
 	else if (doings->rest_ns == part_length(part))
 		why_line(&why->to, depth, "%s %s all the time.", thread->name, did);
 	else

@@ -86,8 +86,9 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3C747845636175) /* changes with the layout */
+#define PX_SEGMENT_MAGIC UINT64_C(0x3D747845636176) /* changes with the layout */
 #define PX_SEGMENT_FILTERS 4
+#define PX_THREAD_TIME_WAIT_NS 50000 /* the question to the kernel takes less than 2 % of this time */
 #define PX_SEGMENT_MEMBERS 1024
 
 enum px_state {
@@ -178,6 +179,9 @@ struct px_segment {
 	uint64_t max_data; /* bytes */
 	uint32_t stacks;	   /* PX_STACKS_NONE, ... (attr.h) */
 	uint64_t stack_ticks; /* the bound of the attribute `stacks`, in ticks of the counter */
+	/* 1: there are no scheduling records, so threads record their CPU times after waits of at least wait_ticks */
+	uint32_t has_thread_times;
+	uint64_t wait_ticks;
 	char name[PX_TRACE_NAME_MAX + 1];
 
 	/* Controllers write the state, and so does the writer that fills a bounded ring.  All writers read it. */

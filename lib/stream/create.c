@@ -115,12 +115,17 @@ static bool create_growing(const struct px_stream *stream, const struct request 
 	return false;
 }
 
+static uint64_t ticks_of(uint64_t ns, const struct px_clock *clock)
+{
+	return (uint64_t)(((unsigned __int128)ns << 48) / clock->scale);
+}
+
 /* Return the bound of the attribute `stacks` in ticks. */
 static uint64_t stack_ticks(const struct px_attr *attr, const struct px_clock *clock)
 {
 	uint64_t ns = attr->stacks == PX_STACKS_NONE || attr->stacks == PX_STACKS_ALL ? 0 : (attr->stacks - 1) * 1000;
 
-	return ns == 0 ? 0 : (uint64_t)(((unsigned __int128)ns << 48) / clock->scale);
+	return ticks_of(ns, clock);
 }
 
 /* Return the maximum of the data of an event.  A stream with stacks has room for the largest stack. */
@@ -164,6 +169,7 @@ static int create_segment(struct px_stream *stream, const struct request *reques
 	stream->view.segment->aggregates = attr->aggregates;
 	stream->view.segment->stacks = attr->stacks;
 	stream->view.segment->stack_ticks = stack_ticks(attr, request->clock);
+	stream->view.segment->wait_ticks = ticks_of(PX_THREAD_TIME_WAIT_NS, request->clock);
 	px_segment_view(&mapping, &stream->view); /* the view has copies of these */
 	stream->view.grows = grows ? kind : PX_GROWS_NOT;
 	memcpy(stream->view.segment->name, attr->name, sizeof(attr->name));
@@ -365,7 +371,7 @@ static int create_checkpoint_file(struct px_stream *stream, int fd)
 	return px_checkpoint_file_create(&setup, &stream->logging.checkpoint_file);
 }
 
-/* Without scheduling records, the stream records all else. */
+/* Without scheduling records, the stream records all else, and what the kernel counts for each thread. */
 static void open_sched(struct px_stream *stream, const struct px_attr *attr)
 {
 	if (!attr->sched)
@@ -373,8 +379,10 @@ static void open_sched(struct px_stream *stream, const struct px_attr *attr)
 	stream->logging.sched_error =
 		px_sched_open(stream->target.pid, attr->inherited != 0, &stream->logging.sched);
 	stream->attr.sched = stream->logging.sched != NULL;
-	if (stream->logging.sched_error)
-		px_cpu_times_open(stream->target.pid, &stream->logging.cpu_times);
+	if (!stream->logging.sched_error)
+		return;
+	px_cpu_times_open(stream->target.pid, &stream->logging.cpu_times);
+	px_write_once(&stream->view.segment->has_thread_times, 1U);
 }
 
 static int create_log(struct px_stream *stream, int fd)

@@ -5,7 +5,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/confined.h"
 #include "trace/counted.h"
 #include "trace/emit.h"
 #include "trace/unwind.h"
@@ -106,14 +111,20 @@ static bool wants_stack(const struct px_view *view, bool has_waited, uint64_t ti
 	return has_waited && (ticks == 0 || ticks >= view->stack_ticks);
 }
 
-/*
- * Return true if a stack may follow this event.  The caller of counted calls is not the caller of the call that tells
- * the count.
- */
-PX_INLINE bool has_stack(const struct px_view *view, uint32_t wrapper, uint32_t flags)
+PX_INLINE bool has_thread_times(const struct px_view *view)
 {
-	return px_unlikely(view->stacks != PX_STACKS_NONE) && wrapper != PX_NO_WRAPPER_CALLS &&
-	       (view->stacks == PX_STACKS_ALL || is_of_wait(flags));
+	return px_read_once(&view->segment->has_thread_times) != 0;
+}
+
+/*
+ * Return true if a stack or a time may follow this event.  The caller of counted calls is not the caller of the call
+ * that tells the count.
+ */
+PX_INLINE bool has_sequel(const struct px_view *view, uint32_t wrapper, uint32_t flags)
+{
+	if (is_of_wait(flags))
+		return view->stacks != PX_STACKS_NONE || has_thread_times(view);
+	return px_unlikely(view->stacks == PX_STACKS_ALL) && wrapper != PX_NO_WRAPPER_CALLS;
 }
 
 /* Record the stack of the caller in each stream that wants it. */
@@ -143,17 +154,73 @@ static PX_COLD void record_stack(bool has_waited, uint64_t ticks, void *address)
 	px_calls_leave(call);
 }
 
-/* Call this after an event of a call, if a stream of the process has stacks. */
+/* Times of threads. */
+
+/*
+ * Return false if the kernel must not be asked.  A thread that did not just wait asks for its CPU time first: then the
+ * kernel brings it up to date.
+ */
+static bool read_thread_time(bool has_waited, union px_call_data *data)
+{
+	struct timespec cpu;
+	struct rusage used;
+
+	if (!has_waited && (px_is_confined() || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) != 0))
+		return false;
+	if (px_is_confined() || syscall(SYS_getrusage, RUSAGE_THREAD, &used) != 0)
+		return false;
+	data->of_fd.fd = (int32_t)used.ru_nvcsw;
+	data->of_fd.value = (uint32_t)used.ru_nivcsw;
+	data->of_fd.result = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * INT64_C(1000000000) +
+			     (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * INT64_C(1000);
+	if (!has_waited)
+		data->of_fd.result = cpu.tv_sec * INT64_C(1000000000) + cpu.tv_nsec;
+	return true;
+}
+
+/* Record the CPU time of the thread, which has waited for this time (0: it has not), in each stream that wants it. */
+static PX_COLD void record_thread_time(uint64_t ticks, void *address)
+{
+	struct px_self *self = &px_gate.self;
+	uint64_t attached = px_load_acquire(&self->attached);
+	struct px_event event = {.id = px_call_event(PX_CALL_txtrace_thread_time)};
+	struct px_cpu cpu = px_emit_current_cpu();
+	int saved_errno = errno;
+	const struct px_view *view;
+	union px_call_data data;
+	struct px_claiming call;
+	bool is_read = false;
+
+	px_emit_fill_identity(&event, address);
+	event.data = &data;
+	call = px_calls_enter(px_frame_here());
+	while ((view = px_emit_next_view(self, &attached, event.pid))) {
+		if (!has_thread_times(view) || (ticks > 0 && ticks < px_read_once(&view->segment->wait_ticks)))
+			continue;
+		if (!is_read && !read_thread_time(ticks > 0, &data))
+			break;
+		is_read = true;
+		px_emit_fill_length(&event, view, sizeof(data), PX_RECORD_CALL);
+		count_call(view, PX_NO_WRAPPER_THREAD_TIME, &event, cpu);
+		px_emit_any(view, &event, cpu, px_calls_claim(call));
+	}
+	px_calls_leave(call);
+	errno = saved_errno;
+}
+
+/* Call this after an event of a call, if a stream of the process has stacks or times of threads. */
 static PX_COLD void after_event(uint32_t flags, void *address)
 {
 	struct px_inside *entry = px_inside_own();
 	uint64_t since = entry ? entry->wait_since : 0, now = px_callpoint_clock();
 
-	if (entry && flags & (PX_RECORD_BEGINS | PX_RECORD_ENDS))
+	if (entry && is_of_wait(flags))
 		entry->wait_since = flags & PX_RECORD_BEGINS ? now : 0;
 	if (flags & PX_RECORD_BEGINS)
 		return;
 	record_stack(flags & PX_RECORD_ENDS, since ? now - since : 0, address);
+	if (flags & PX_RECORD_ENDS && since)
+		record_thread_time(now - since, address);
 }
 
 /* Return false if the thread has no tid, and so must not claim slots. */
@@ -179,7 +246,7 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 	struct px_cpu cpu = px_emit_current_cpu();
 	const struct px_view *view;
 	struct px_claiming call;
-	bool has_stacks = false;
+	bool has_more = false;
 
 	px_emit_fill_identity(&event, address);
 	call = px_calls_enter(px_frame_here());
@@ -190,10 +257,10 @@ static PX_NOINLINE void record(uint32_t wrapper, uint32_t call_at, const void *d
 		if (px_likely(counts(flags)))
 			count_call(view, wrapper, &event, cpu);
 		px_emit_any(view, &event, cpu, px_calls_claim(call));
-		has_stacks |= has_stack(view, wrapper, flags);
+		has_more |= has_sequel(view, wrapper, flags);
 	}
 	px_calls_leave(call);
-	if (px_unlikely(has_stacks))
+	if (px_unlikely(has_more))
 		after_event(flags, address);
 }
 
@@ -225,14 +292,14 @@ PX_INLINE void record_usual(const struct px_view *view, uint32_t wrapper, uint32
 }
 
 /*
- * The stream may count the call instead (counted.h), truncate its data, or want its stack.  End the call that
+ * The stream may count the call instead (counted.h), truncate its data, or want its stack or a time.  End the call that
  * px_callpoint() began.
  */
 static PX_NOINLINE void count_or_record(const struct px_view *view, uintptr_t *calls, uint32_t wrapper,
 					uint32_t call_at, uint64_t first, uint64_t second, void *address)
 {
 	const struct px_event event = {.id = px_call_event((enum px_call)(call_at & 0xFFFF)), .flags = call_at >> 16};
-	bool is_usual = view->max_data >= 2 * sizeof(first) && !has_stack(view, wrapper, event.flags);
+	bool is_usual = view->max_data >= 2 * sizeof(first) && !has_sequel(view, wrapper, event.flags);
 	unsigned int verdict = 0;
 
 	if (view->aggregates)
@@ -295,6 +362,12 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 	}
 	record_usual(view, wrapper, call_at, first, second, address, true);
 	px_calls_end(calls);
+}
+
+void px_callpoint_thread_time(void *address)
+{
+	if (ensure_process() && px_load_acquire(&px_gate.self.attached))
+		record_thread_time(0, address);
 }
 
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,

@@ -34,7 +34,7 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
  * type of this call.
  */
 enum px_no_wrapper {
-	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 17,
+	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 18,
 	PX_NO_WRAPPER_THREAD_START = PX_NO_WRAPPER_FIRST,
 	PX_NO_WRAPPER_THREAD_END,
 	PX_NO_WRAPPER_HANDLER_ENTER,
@@ -52,10 +52,11 @@ enum px_no_wrapper {
 	PX_NO_WRAPPER_PROCESS_START,
 	PX_NO_WRAPPER_PROCESS_END,
 	PX_NO_WRAPPER_STACK,
-	PX_NO_WRAPPER_VFORK_EXEC
+	PX_NO_WRAPPER_VFORK_EXEC,
+	PX_NO_WRAPPER_THREAD_TIME
 };
 
-_Static_assert(PX_NO_WRAPPER_VFORK_EXEC < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
+_Static_assert(PX_NO_WRAPPER_THREAD_TIME < PX_WRAPPERS_MAX, "calls[] of a ring counts these too");
 
 /*
  * Record a call with 16 bytes of data: first and second.
@@ -65,6 +66,12 @@ _Static_assert(PX_NO_WRAPPER_VFORK_EXEC < PX_WRAPPERS_MAX, "calls[] of a ring co
  * The stack is in the event, not in a table of the stream: a stream that overwrites its oldest events never keeps an
  * event without its stack, and no table can become full.  (A log has each stack once in each of its chapters,
  * log/frame.h.)
+ *
+ * If a stream has no scheduling records, though it asked for them, an event txtrace_thread_time follows the event of a
+ * call that has waited for at least PX_THREAD_TIME_WAIT_NS: how much CPU time the thread has used up to now.  The kernel
+ * brings this time up to date when a thread loses its CPU, as it has just done for the wait.  At the begin of a wait, it
+ * may lack all since the last tick of the kernel, so the thread does not ask then.  At its end, a thread asks in a way
+ * that takes longer, and gets its time at this moment.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address);
@@ -72,6 +79,9 @@ void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t s
 /* Record a call with length bytes of data: union px_call_data and further fields. */
 void px_callpoint_long(uint32_t wrapper, uint32_t call_at, const void *data, size_t length,
 		       void *address);
+
+/* If a stream wants times of threads, record that of the calling thread, which is about to end. */
+void px_callpoint_thread_time(void *address);
 
 /*
  * px_callpoint_cost() adds a sample of the cost of a wrapper to the statistics of each stream.  The

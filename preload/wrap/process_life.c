@@ -28,9 +28,10 @@ static void record_end(int status, void *unused)
 {
 	(void)unused;
 	px_vfork_exec_record();
-	if (!PX_NOT_TRACED(process) && !px_in_vfork_child())
-		px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end),
-				  PX_RECORD_WHOLE, status, 0, 0);
+	if (PX_NOT_TRACED(process) || px_in_vfork_child())
+		return;
+	px_callpoint_thread_time(NULL);
+	px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end), PX_RECORD_WHOLE, status, 0, 0);
 }
 
 /* Read the arguments, with a blank between them.  Return false if the kernel does not show them. */

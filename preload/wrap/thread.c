@@ -92,6 +92,7 @@ static void end_thread(void *round)
 		px_counted_end_thread();
 	if (PX_NOT_TRACED(thread))
 		return;
+	px_callpoint_thread_time(NULL);
 	px_hook_record(PX_SITE_WITHOUT_WRAPPER(THREAD_END, txtrace_thread_end, NULL),
 		       PX_RECORD_WHOLE, (void *)pthread_self(),
 		       has_returned ? END_RETURNED : END_CANCELLED, 0, 0);

@@ -145,7 +145,7 @@ __asm__(".section ${section%%:*},\"\",@progbits\n.string \"${section#*:}\"\n.tex
 int main(void) { return 0; }
 END
 	doctor 0 "$scratch/language"
-	shows 'note' "is written in ${language%%:*}: its own locks use futexes directly"
+	shows 'note' "is written in ${language%%:*}: its own locks and waits are not recorded"
 done
 # Rust calls syscall(), and its futexes are recorded.
 build language <<'END'

@@ -17,6 +17,8 @@
  *						a recorded call (calls.def), with OBJECT in hex; PHASE is whole, begins
  *						or ends
  *
+ *	TIME priority TID NUMBER		from now on, the thread has this priority in its events; at first 100
+ *
  * STATE is unknown, running, ready, blocked, ended or runnable.
  */
 #include <fcntl.h>
@@ -38,6 +40,7 @@ static struct px_typelist types;
 static struct px_log *log_;
 static struct px_log_state log_state;
 static unsigned int line_number;
+static unsigned int priority_of[256]; /* by tid; 1 + the priority, or 0 */
 
 static void fail(const char *what)
 {
@@ -80,7 +83,7 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 					      .pid = tid ? PID : 0,
 					      .thread = tid ? 0x7000 + tid : 0,
 					      .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
-					      .priority = px_txtb_priority_word(tid ? 100 : 0),
+					      .priority = px_txtb_priority_word(!tid ? 0 : priority_of[tid % 256] ? priority_of[tid % 256] - 1 : 100),
 					      .cpu = cpu,
 					      .flags = flags},
 				   .time_ns = BEGIN_NS + time_us * 1000,
@@ -162,6 +165,8 @@ static void append_line(uint64_t time_us, const char *word, const char *rest)
 
 	if (strcmp(word, "call") == 0)
 		append_call(time_us, rest);
+	else if (strcmp(word, "priority") == 0 && sscanf(rest, "%u %u", &a, &b) == 2)
+		priority_of[a % 256] = b + 1;
 	else if (strcmp(word, "start") == 0)
 		append(time_us, PX_EVENT_SCHED_START, 0, 0, 0, NULL, 0);
 	else if (strcmp(word, "stop") == 0)

@@ -6,6 +6,7 @@
  *	packets		each is, byte for byte, what protobuf-c packs of it; no field is unknown
  *	texts		a number means one text, which was interned since the state was cleared
  *	tracks		each is described once, before its events; its parent is described before
+ *	states		each has a thread and a CPU; no thread runs twice, or has a state after its death
  *	slices		each end has a begin, none is left open, and times of a track never fall
  *	flows		what passes or ends was begun
  *
@@ -13,6 +14,7 @@
  *
  *	process PID NAME; thread PID TID NAME; track NAME; counter NAME; clock ID NS; lost
  *	begin|end|instant|counter NS TRACK NAME|VALUE LABEL=VALUE...
+ *	state NS TID STATE CPU NAME
  *
  * Exit: 0, or 1 and a line on stderr.
  */
@@ -28,6 +30,7 @@
 #define TEXTS_MAX 65536
 #define TRACKS_MAX 65536
 #define FLOWS_MAX 65536
+#define TIDS_MAX (1 << 22) /* the kernel has no more */
 
 static struct text_table {
 	const char *kind;
@@ -225,6 +228,24 @@ static void read_event(const Perfetto__TrackEvent *event, uint64_t time_ns)
 	putchar('\n');
 }
 
+static void read_state(const Perfetto__GenericKernelTaskStateEvent *event, uint64_t time_ns)
+{
+	static const char *const words[] = {NULL, NULL, "runnable", "running", "sleeps", NULL, NULL, "dead", "destroyed"};
+	static signed char last[TIDS_MAX];
+
+	check_unknown(&event->base);
+	if (!event->has_tid || event->tid < 0 || event->tid >= TIDS_MAX || !event->has_cpu || event->state < 2 ||
+	    event->state > 8 || !words[event->state])
+		fail("a state lacks its thread or its CPU, or is none");
+	if ((int)event->state == last[event->tid] && event->state == 3)
+		fail("thread %d runs twice", event->tid);
+	if ((event->state == 8) != (last[event->tid] == 7))
+		fail("thread %d is destroyed and was not dead, or has a state after its death", event->tid);
+	last[event->tid] = (signed char)event->state;
+	printf("state %" PRIu64 " %d %s %d %s\n", time_ns, event->tid, words[event->state], event->cpu,
+	       event->comm ? event->comm : "");
+}
+
 /* Packets. */
 
 static void begin_state(const Perfetto__TracePacket *packet)
@@ -265,6 +286,10 @@ static void read_packet(const Perfetto__TracePacket *packet)
 		       (int)packet->clock_snapshot->primary_trace_clock);
 	if (packet->track_descriptor)
 		read_track(packet->track_descriptor);
+	if (packet->generic_kernel_task_state_event && !(packet->has_timestamp && packet->sequence_flags & 2))
+		fail("a state has no time, or would have that of another clock");
+	if (packet->generic_kernel_task_state_event)
+		read_state(packet->generic_kernel_task_state_event, packet->timestamp);
 	if (packet->track_event && !packet->has_timestamp)
 		fail("an event has no time");
 	if (packet->track_event)

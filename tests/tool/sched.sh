@@ -92,12 +92,18 @@ nr_checks=$((nr_checks + 1))
 96 call 1 0 sem_wait ends 5000 0 0 0
 100 stop
 END
-for command in why blocked; do
+for command in why 'blocked -f thread:worker'; do
 	nr_checks=$((nr_checks + 1))
+	# shellcheck disable=SC2086  # options
 	"$tool" $command "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
 	grep -q 'worker.* was blocked for 70\.0 us outside of recorded waits' "$scratch/out" ||
 		complain "$command does not say what is not traced: $(cat "$scratch/out")"
 done
+# Without a filter, blocked lists all of them.
+nr_checks=$((nr_checks + 1))
+"$tool" blocked "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
+grep -qE '^ *worker +1 +1 +70\.0 us' "$scratch/out" && ! grep -q 'outside of recorded waits' "$scratch/out" ||
+	complain "blocked does not list what is not traced: $(cat "$scratch/out")"
 "$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 running worker

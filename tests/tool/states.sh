@@ -106,6 +106,8 @@ if "$tool" export --to perfetto -o mixed.perfetto mixed 2>/dev/null && [ -x "$pe
 		$1 == "begin" { sub(/ cpu=[0-9]+$/, ""); from[$3] = us; state[$3] = substr($0, index($0, $3) + length($3) + 1) }
 		$1 == "end" { printf "%s %.0f %.0f %s\n", $3, from[$3], us, state[$3] }' >shown
 	shown perfetto
+	nr_checks=$((nr_checks + 1))
+	"$perfetto_check" mixed.perfetto | grep -q '^state ' && complain 'states go on through a gap in Perfetto'
 else
 	echo 'SKIP states in Perfetto: the tool was built without protobuf-c'
 fi
@@ -181,6 +183,15 @@ spent loop thread-1 150 0 0 50 100
 110 stop
 END
 golden states-why why lock waiter
+if [ -x "$perfetto_check" ]; then
+	"$tool" export --to perfetto -o lock.perfetto lock 2>/dev/null || complain 'export --to perfetto fails'
+	"$tool" states --format csv lock 2>/dev/null | tr -d '\r' | awk -F, 'NR > 1 && $6 != "not known" {
+		printf "%.0f %s %s %s\n", $1 * 1e6, $5, $6 == "ready" ? "runnable" : $6 == "blocked" ? "sleeps" : $6,
+			$6 == "running" ? $8 : "-" }' | sort >listed
+	"$perfetto_check" lock.perfetto | awk '$1 == "state" {
+		printf "%.0f %s %s %s\n", ($2 - 1700000000000000000) / 1000, $3, $4, $4 == "running" ? $5 : "-" }' | sort >shown
+	shown "Perfetto's account of states"
+fi
 golden states-blocked blocked --wide lock
 golden states-locks locks --wide lock
 golden states-lock states --wide lock
