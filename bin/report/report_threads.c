@@ -37,7 +37,7 @@ static void begin_times(const struct report *report, struct table *table, const 
 			marked[nr].title = "~Percent";
 	}
 	if (has_estimates(report) && table->format != FORMAT_TEXT)
-		marked[nr] = (struct column){"Estimated", "estimated", false};
+		marked[nr] = (struct column){"Estimated", "estimated", true};
 	table_begin(table, title, key, marked, nr_labels);
 }
 

@@ -415,8 +415,8 @@ PX_INLINE bool px_ring_is_more(uint64_t word, uint64_t position)
 
 /*
  * A dead thread has claimed slots for one record, from position on.  Make these slots void, and return the position
- * after them.  The thread may have committed some of the further slots; they stay as they are.  The caller has checked
- * that the thread is dead.
+ * after the record.  The thread may have committed some of the further slots; they stay as they are.  The caller has
+ * checked that the thread is dead.
  */
 uint64_t px_ring_reclaim(const struct px_ring *ring, uint64_t position, uint64_t head);
 

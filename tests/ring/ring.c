@@ -1317,7 +1317,7 @@ START_TEST(reclaim_record_committed_in_part_is_no_record)
 	at = hold(3, NOBODY);
 	px_ring_commit_more(&ring, at.position, 3, NOBODY);
 	put_records(1, 1);
-	ck_assert_uint_eq(px_ring_reclaim(&ring, at.position, ring.control->head), at.position + 1);
+	ck_assert_uint_eq(px_ring_reclaim(&ring, at.position, ring.control->head), at.position + 3);
 	drain(&reader, WAIT);
 	expect_empty(&reader);
 	expect_all_read(0);

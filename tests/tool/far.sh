@@ -39,7 +39,7 @@ shown()
 
 says '^events +2200$' info "$log"
 says "^lost: dropped +$lost\$" info "$log"
-says "\"lost: dropped\": $lost,\$" info --format json "$log"
+says "\"lost_dropped\": $lost,\$" info --format json "$log"
 says 'shows it correctly' check "$log"
 says "$lost dropped" print "$log"
 shown 2200

@@ -91,7 +91,7 @@ tables = json.load(open(sys.argv[1]))
 rows = list(csv.reader(open(sys.argv[2], newline='')))
 assert rows[0] == ["report", "subject", "item", "statistic", "value"] and all(len(row) == 5 for row in rows)
 numbers = [value for table in tables.values() for row in table for value in row.values()
-           if isinstance(value, (int, float))]
+           if isinstance(value, (int, float)) and not isinstance(value, bool)]
 values = [row[4] for row in rows[1:]] + [row[1] for row in rows[1:]]
 assert len(numbers) > 20
 for number in numbers:
