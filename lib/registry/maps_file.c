@@ -136,6 +136,23 @@ static bool store(const char *name, const char *temporary)
 	return is_whole;
 }
 
+/*
+ * A controller removes the segment, and then the files with mappings that it finds.  If it did so before this process
+ * stored its file, nobody else removes it.
+ */
+static void remove_without_segment(uint32_t index, uint32_t generation, const char *name)
+{
+	char segment[PX_SHM_NAME_MAX];
+	int error, fd;
+
+	px_registry_segment_name(index, generation, segment);
+	error = px_shm_open(segment, &fd);
+	if (!error)
+		syscall(SYS_close, fd);
+	else if (error == ENOENT)
+		px_shm_unlink(name);
+}
+
 void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uint32_t pid)
 {
 	char name[PX_SHM_NAME_MAX], temporary[PX_SHM_NAME_MAX];
@@ -148,6 +165,7 @@ void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uin
 	strcat(temporary, "~"); /* the prefix is that of the name, so the files are removed together */
 	if (!store(name, temporary))
 		px_shm_unlink(name); /* it may be that of the program that this process executed before */
+	remove_without_segment(index, slot->generation, name);
 	errno = saved_errno;
 }
 
@@ -159,6 +177,7 @@ void px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, 
 	px_registry_maps_name(index, generation, parent, from);
 	px_registry_maps_name(index, generation, pid, to);
 	px_shm_link(from, to);
+	remove_without_segment(index, generation, to);
 	errno = saved_errno;
 }
 

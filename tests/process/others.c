@@ -1099,6 +1099,27 @@ START_TEST(modules_of_a_process_that_has_ended_are_known_as_long_as_its_stream_e
 }
 END_TEST
 
+/* The target stores its mappings after the stream and its files were removed. */
+START_TEST(mappings_stored_after_the_stream_was_shut_down_are_removed)
+{
+	unsigned int nr_before;
+	trace_event_id_t mapped;
+	trace_id_t stream;
+
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	mapped = px_helper_open(&target, "mapped");
+	nr_before = count_maps_files();
+	px_helper_hold_at(&target, "process.attach.mapped");
+	stream = px_test_start_for(target.pid, true);
+	px_helper_begin(&target, "trace", mapped, 1, NULL);
+	px_helper_await_held(&target);
+	ok(posix_trace_shutdown(stream));
+	px_helper_release(&target);
+	px_helper_end(&target);
+	ck_assert_uint_eq(count_maps_files(), nr_before);
+}
+END_TEST
+
 /*
  * TRIDOPEN-1 MULTI-2: the target is about to attach the names of a stream, which ends.  Then another controller creates
  * a stream.  This controller has seen that the target has attached the names, or, in case 1, has not seen it.
@@ -1182,6 +1203,7 @@ static TCase *controller_cases(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, listing_the_modules_of_a_target_keeps_the_lock_of_the_registry);
 	tcase_add_test(tcase, modules_of_a_process_that_has_ended_are_known_as_long_as_its_stream_exists);
+	tcase_add_test(tcase, mappings_stored_after_the_stream_was_shut_down_are_removed);
 	tcase_add_loop_test(tcase, target_takes_the_names_of_a_stream_as_it_ends, 0, 2);
 	tcase_add_test(tcase, controllers_of_one_target_do_not_meet);
 	tcase_add_test(tcase, controllers_trace_each_other);
