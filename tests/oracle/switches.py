@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # switches.py TXTRACE ACCOUNT LOG: the states of each thread in the log sum to its wall time within 1 %, and its time
 # with a CPU is its CPU time within 2 %; of many short threads, this holds for their sums. Also the rules of a single
-# CPU: one thread at a time has it, and no thread records an event without one.
+# CPU: one thread at a time has it, and no thread records an event without one.  Exit 3 if only CPU times differ: the
+# host of a virtual machine can take its CPU between the begin of a switch and its record.
 import collections
 import csv
 import struct
@@ -14,6 +15,7 @@ IN, OUT, THREAD, GAP = 9, 10, 11, 12
 SLACK_NS = 20000  # what a thread does before its first time and after its last one
 SWITCH_NS = 3000
 problems = []
+off = []  # CPU times that differ
 
 
 def complain(text):
@@ -85,15 +87,15 @@ with open(account) as lines:
             complain("thread %d: states sum to %d of %d ns" % (tid, known, wall))
         nr_runs = sum(state == RUNNING for _, state in states[tid])
         if wall > 10000000 and cpu > 1000000 and abs(running - cpu) > 0.02 * cpu + SLACK_NS + SWITCH_NS * nr_runs:
-            complain("thread %d: ran for %d ns, its CPU time is %d ns" % (tid, running, cpu))
+            off.append("thread %d: ran for %d ns, its CPU time is %d ns" % (tid, running, cpu))
 if nr == 0:
     complain("no thread has an account")
 # The kernel counts the switch itself as time of the thread that gets the CPU; a record comes after it.
 nr_in = sum(state == RUNNING for of in states.values() for _, state in of)
 if abs(sum_running - sum_cpu) > 0.02 * sum_cpu + 2 * SLACK_NS + SWITCH_NS * nr_in:
-    complain("all threads ran for %d ns, their CPU time is %d ns" % (sum_running, sum_cpu))
+    off.append("all threads ran for %d ns, their CPU time is %d ns" % (sum_running, sum_cpu))
 print("%d threads, %d records, %d events: %.3f %% of the CPU time" %
       (nr, sum(len(of) for of in states.values()), nr_inside, 100.0 * sum_running / max(sum_cpu, 1)))
-for text in problems[:10]:
+for text in (problems + off)[:10]:
     print(text)
-sys.exit(1 if problems else 0)
+sys.exit(1 if problems else 3 if off else 0)

@@ -43,20 +43,36 @@ if grep -q 'without scheduling records' err; then
 	exit 77
 fi
 
-# True times.
+# check_times MODE [OPTION]: 0, 3 if only CPU times differ, 4 if the mode cannot be run, 1 otherwise
+check_times()
+{
+	"$tool" record --preload --force -q -o "$@" "$programs/switches" "$1" >account 2>err
+	case $? in
+	0) ;;
+	77) echo "the system does not permit a policy or a CPU" >said; return 4 ;;
+	*) cp err said; return 1 ;;
+	esac
+	python3 "$top/tests/oracle/switches.py" "$tool" account "$1" >said 2>&1
+	case $? in
+	0) ;;
+	3) return 3 ;;
+	77) return 4 ;;
+	*) return 1 ;;
+	esac
+}
+
+# True times.  A host that takes the CPU in the middle of a switch spoils one run, so CPU times that differ are measured
+# again.
 for mode in share ping_pong moves moved pool storm fifo forks; do
 	nr_checks=$((nr_checks + 1))
-	case $mode in forks) option=--inherit ;; *) option=--quiet ;; esac
-	"$tool" record --preload --force $option -o $mode "$programs/switches" $mode >account 2>err
-	case $? in
+	for _ in 1 2 3; do
+		case $mode in forks) check_times $mode --inherit ;; *) check_times $mode ;; esac
+		result=$?
+		[ $result -eq 3 ] || break
+	done
+	case $result in
 	0) ;;
-	77) echo "SKIP: $mode: the system does not permit a policy or a CPU"; continue ;;
-	*) complain "record $mode: $(cat err)" ;;
-	esac
-	python3 "$top/tests/oracle/switches.py" "$tool" account $mode >said 2>&1
-	case $? in
-	0) ;;
-	77) echo "SKIP: $mode: $(cat said)" ;;
+	4) echo "SKIP: $mode: $(cat said)" ;;
 	*) complain "$mode: $(cat said)" ;;
 	esac
 done

@@ -10,9 +10,10 @@ log=$scratch/days.trx
 awk 'BEGIN {
 	for (i = 0; i < 864; i++) {
 		at = i * 300000000 + 1000
-		print at, "call 101 0 pthread_mutex_lock begins 10 0 0 0"
-		print at + 1000000, "call 101 0 pthread_mutex_lock ends 10 0 0 0"
-		print at + 2000000, "call 101 0 pthread_mutex_unlock whole 10 0 0 0"
+		# print of mawk writes numbers of over 2^31 as 2.4e+09.
+		printf "%.0f call 101 0 pthread_mutex_lock begins 10 0 0 0\n", at
+		printf "%.0f call 101 0 pthread_mutex_lock ends 10 0 0 0\n", at + 1000000
+		printf "%.0f call 101 0 pthread_mutex_unlock whole 10 0 0 0\n", at + 2000000
 	}
 }' >"$scratch/description"
 "$mksched" "$log" <"$scratch/description" || complain 'no log could be written'
