@@ -6,8 +6,8 @@
 
 #include "base/message.h"
 #include "cli/command.h"
-#include "cli/format.h"
 #include "cli/terminal.h"
+#include "cmd/output_options.h"
 #include "report/spans.h"
 #include "trace/selection.h"
 #if HAVE_SQLITE
@@ -27,35 +27,17 @@ static const struct option_row option_rows[] = {
 };
 
 struct options {
-	struct selection selection;
+	struct output_options of_output;
 	struct spans spans;
-	enum format format;
-	const char *output;
-	bool overwrites;
 };
 
 /* After an error, print a message and return false. */
 static bool read_option(void *argument, int code)
 {
 	struct options *options = argument;
-	int taken = selection_option(&options->selection, code, optarg);
 
-	if (taken != 0)
-		return taken > 0;
-	switch (code) {
-	case OPTION_FORMAT:
-		return format_parse_of_table(optarg, &options->format);
-	case OPTION_SPAN:
-		return spans_add(&options->spans, optarg);
-	case 'o':
-		options->output = optarg;
-		return true;
-	case OPTION_FORCE:
-		options->overwrites = true;
-		return true;
-	default:
-		return terminal_option(code, optarg);
-	}
+	return code == OPTION_SPAN ? spans_add(&options->spans, optarg) :
+				     output_options_option(&options->of_output, code);
 }
 
 #if HAVE_SQLITE
@@ -93,16 +75,16 @@ static bool ask(const struct options *options, char *const *paths, unsigned int 
 {
 	static struct text text;
 	struct sql_database database;
-	bool is_fine = sql_open(&database, paths, nr_paths, &options->selection, &options->spans, false);
+	bool is_fine = sql_open(&database, paths, nr_paths, &options->of_output.selection, &options->spans, false);
 
 	if (is_fine) {
-		if (query && !options->output)
+		if (query && !options->of_output.output)
 			terminal_page();
-		is_fine = text_open(&text, options->output, options->overwrites);
+		is_fine = text_open(&text, options->of_output.output, options->of_output.overwrites);
 	}
 	if (is_fine) {
-		is_fine = query ? sql_run(&database, query, true, &text, options->format) :
-				  sql_prompt(&database, &text, options->format);
+		is_fine = query ? sql_run(&database, query, true, &text, options->of_output.format) :
+				  sql_prompt(&database, &text, options->of_output.format);
 		is_fine = text_close(&text, is_fine) && is_fine;
 	}
 	sql_close(&database);
@@ -122,7 +104,7 @@ static int run_on(const struct options *options, int argc, char **argv)
 		message("%s is no file, and it does not begin as a query, such as SELECT", argv[argc - 1]);
 		return EXIT_TROUBLE;
 	}
-	if (is_input(argv, (unsigned int)nr_paths, options->output))
+	if (is_input(argv, (unsigned int)nr_paths, options->of_output.output))
 		return EXIT_TROUBLE;
 	return ask(options, argv, (unsigned int)nr_paths, query) ? EXIT_FINE : EXIT_TROUBLE;
 }
@@ -139,7 +121,7 @@ static int run_on(const struct options *options, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	static struct options options = {.format = FORMAT_TEXT};
+	static struct options options = {.of_output = {.format = FORMAT_TEXT}};
 	int code;
 
 	if (!options_read(&cmd_sql, argc, argv, read_option, &options))

@@ -14,7 +14,7 @@ struct reading {
 	struct source *source;
 	const struct spans *spans;
 	struct waits waits;
-	int64_t from_ns, until_ns; /* the selected range */
+	struct time_range range; /* the selected range */
 };
 
 struct timed *times_find(const struct timed_list *list, const char *name)
@@ -101,8 +101,8 @@ static void add_cpu(struct reading *reading, unsigned int context, const char *u
 	const struct txtrace_object *object = source_object(reading->source, context);
 	char name[128];
 
-	from_ns = from_ns > reading->from_ns ? from_ns : reading->from_ns;
-	until_ns = until_ns < reading->until_ns ? until_ns : reading->until_ns;
+	from_ns = from_ns > reading->range.from_ns ? from_ns : reading->range.from_ns;
+	until_ns = until_ns < reading->range.until_ns ? until_ns : reading->range.until_ns;
 	if (until_ns <= from_ns)
 		return;
 	times_thread_name(reading->source, context, object ? object->name : unknown, name);
@@ -166,11 +166,10 @@ static void read_model(struct reading *reading, const struct selection *selectio
 void times_read(struct trace_times *times, struct source *source, const struct selection *selection,
 		struct spans *spans)
 {
-	struct reading reading = {.times = times, .source = source, .spans = spans, .until_ns = INT64_MAX};
+	struct reading reading = {.times = times, .source = source, .spans = spans};
 
 	memset(times, 0, sizeof(*times));
-	reading.from_ns = selection->from.is_set ? time_arg_ns(&selection->from, source) : INT64_MIN;
-	reading.until_ns = selection->until.is_set ? time_arg_ns(&selection->until, source) : INT64_MAX;
+	reading.range = selection_range(selection, source);
 	read_model(&reading, selection);
 	if (source->file.foreign)
 		cpu_slices_report(source, selection, take_slice, &reading);

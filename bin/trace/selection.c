@@ -48,6 +48,17 @@ bool selection_begin(const struct selection *selection, struct source *const *so
 	return filter_check(selection->filter, sources, nr);
 }
 
+struct time_range selection_range(const struct selection *selection, const struct source *source)
+{
+	struct time_range range = {INT64_MIN, INT64_MAX};
+
+	if (selection->from.is_set)
+		range.from_ns = time_arg_ns(&selection->from, source);
+	if (selection->until.is_set)
+		range.until_ns = time_arg_ns(&selection->until, source);
+	return range;
+}
+
 bool selection_next(const struct selection *selection, struct source *source, struct event *event)
 {
 	while (calls_next(source, event)) {

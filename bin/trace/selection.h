@@ -27,6 +27,13 @@ int selection_option(struct selection *selection, int code, const char *argument
  */
 bool selection_begin(const struct selection *selection, struct source *const *sources, size_t nr);
 
+struct time_range {
+	int64_t from_ns, until_ns; /* until_ns is the first time after the range */
+};
+
+/* Return the range of --from and --until.  A relative time needs the first event, so call this when it was read. */
+struct time_range selection_range(const struct selection *selection, const struct source *source);
+
 /* Read the next selected event.  Return false after the last event. */
 bool selection_next(const struct selection *selection, struct source *source, struct event *event);
 

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
-#include "waits/blocked_unseen.h"
+#include "waits/unseen.h"
 #include "waits/why_words.h"
 
 /* A row of the report: all waits for one object, by one thread or by all threads, at one call site or at all. */
@@ -32,6 +32,7 @@ struct row {
 struct blocked {
 	const struct blocked_options *options;
 	struct waits waits;
+	struct unseen unseen;
 	struct map row_of;
 	struct map has_waited; /* key: a row and a thread */
 	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
@@ -126,6 +127,14 @@ static void take_wait(void *arg, const struct wait *wait)
 	if (length <= row->longest.end_ns - row->longest.begin_ns)
 		return;
 	row->longest = *wait;
+}
+
+static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		       enum thread_state state, int64_t from_ns, int64_t until_ns)
+{
+	struct blocked *blocked = arg;
+
+	unseen_spent(&blocked->unseen, thread, waiter, state, from_ns, until_ns);
 }
 
 /* Return the value to sort by.  Rows with larger values come first.  Rows with equal values are sorted by name. */
@@ -462,11 +471,11 @@ static void print_table(const struct blocked *blocked, struct table *table, stru
 }
 
 /* is_listed: a list of the times outside of recorded waits follows. */
-static void print(const struct blocked *blocked, bool is_listed, struct table *table)
+static void print_waits(const struct blocked *blocked, bool is_listed, struct table *table)
 {
 	const struct blocked_options *options = blocked->options;
 	struct row **rows = sort_rows(blocked, options->order);
-	const struct words untraced = why_untraced(&blocked->waits, 0);
+	const struct words untraced = why_untraced(&blocked->unseen, 0);
 
 	table->minor = minor;
 	print_table(blocked, table, rows,
@@ -489,17 +498,23 @@ void blocked_print(struct source *source, const struct selection *selection,
 {
 	struct blocked blocked = {.options = options};
 	bool lists_unseen;
-	const struct waits_listener listener = {
-		.arg = &blocked, .began = take_begin, .ended = take_wait, .broken = take_broken};
+	const struct waits_listener listener = {.arg = &blocked,
+						.began = take_begin,
+						.ended = take_wait,
+						.broken = take_broken,
+						.spent = take_spent};
 
 	if (options->by_site && !source->file.foreign)
 		blocked.symbols = symbols_of_log(source->trace);
+	unseen_begin(&blocked.unseen, &blocked.waits, source, selection);
 	waits_read(&blocked.waits, source, selection, &listener);
+	unseen_end(&blocked.unseen);
 	waits_report_no_calls(&blocked.waits);
 	lists_unseen = blocked.waits.states.has_records && !selection->filter;
-	print(&blocked, lists_unseen, table);
+	print_waits(&blocked, lists_unseen, table);
 	if (lists_unseen)
-		blocked_unseen_print(source, selection, table);
+		unseen_print(&blocked.unseen, table);
+	unseen_free(&blocked.unseen);
 	for (struct row *row = blocked.first, *next; row; row = next) {
 		next = row->next;
 		durations_free(&row->durations);

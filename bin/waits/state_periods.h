@@ -20,11 +20,36 @@
 struct state_period {
 	const struct sched_thread *thread; /* its name may come from a later record */
 	unsigned int context;		   /* the handle in this period, or 0 if no event shows it */
+	bool has_events;		   /* the thread has recorded an event before the end of this period */
 	enum thread_state state;
 	unsigned int cpu;	       /* valid if the thread ran */
 	const struct awaited *object;  /* what a blocked thread waited for, or NULL if no event shows it */
 	int64_t from_ns, until_ns;     /* until_ns is later than from_ns */
 };
+
+struct state_order;
+
+/* For a caller that reads the file itself, for other purposes, too. */
+struct state_periods {
+	struct source *source;
+	const struct selection *selection;
+	void (*take)(void *arg, const struct state_period *period);
+	void *arg;
+	struct state_order *order; /* the index is that of the thread */
+	size_t nr_orders;
+	bool has_range;
+	struct time_range range; /* valid if has_range */
+};
+
+/*
+ * take() gets the periods, as that of state_periods_read().  The listener of the model calls state_periods_spent() in
+ * its member `spent`.  The caller calls state_periods_end() after the last event.
+ */
+void state_periods_begin(struct state_periods *periods, struct source *source, const struct selection *selection,
+			 void (*take)(void *arg, const struct state_period *period), void *arg);
+void state_periods_spent(struct state_periods *periods, const struct sched_thread *thread, const struct waiter *waiter,
+			 enum thread_state state, int64_t from_ns, int64_t until_ns);
+void state_periods_end(struct state_periods *periods);
 
 /*
  * Read the file from its beginning to its end.  Call take() for each period.  The periods of one thread come in the

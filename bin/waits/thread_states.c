@@ -7,8 +7,6 @@
 #include "base/units.h"
 #include "trace/sched.h"
 
-#define SMALL_PART 50
-
 /* Times. */
 
 int64_t state_times_ready(const struct state_times *times)
@@ -114,9 +112,6 @@ static void change(struct thread_states *states, struct sched_thread *thread, en
 		thread->slept_from_ns = from_ns;
 		thread->slept_until_ns = at_ns;
 	} else {
-		/* Before its first event, a thread may be in a call that began before the trace. */
-		if (thread->state == THREAD_BLOCKED && thread->context != 0)
-			units_add(&thread->untraced_ns, at_ns - from_ns);
 		report_period(states, thread, thread->state, from_ns, at_ns);
 	}
 	thread->state = state;
@@ -324,16 +319,6 @@ void thread_states_end(struct thread_states *states)
 }
 
 /* Waits. */
-
-const struct sched_thread *thread_states_most_untraced(const struct thread_states *states, unsigned int context)
-{
-	const struct sched_thread *most = NULL;
-
-	for (const struct sched_thread *at = states->first; at; at = at->next)
-		if ((context == 0 || at->context == context) && (!most || at->untraced_ns > most->untraced_ns))
-			most = at;
-	return most && most->untraced_ns > (states->now_ns - states->first_ns) / SMALL_PART ? most : NULL;
-}
 
 void thread_states_wait_begins(struct sched_thread *thread)
 {

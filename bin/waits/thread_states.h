@@ -43,8 +43,6 @@ struct sched_thread {
 	uint64_t nr_switches, nr_preempted, nr_blocked, nr_migrations;
 	uint64_t nr_woken; /* number of wake-ups with a known time */
 
-	int64_t untraced_ns; /* the part of its time blocked that was outside of recorded waits */
-
 	/* Until the first record: the thread ran since the records began if this record takes its CPU away. */
 	bool is_first;
 	/* For the model of waits. */
@@ -103,12 +101,6 @@ void thread_states_set_context(struct thread_states *states, struct sched_thread
 
 /* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */
 struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns);
-
-/*
- * Return the thread with this handle (0: any thread) that was blocked longest outside of recorded waits.  Return
- * NULL if this is less than a 50th of the trace: each thread is sometimes blocked in the kernel.
- */
-const struct sched_thread *thread_states_most_untraced(const struct thread_states *states, unsigned int context);
 
 /* A wait of the thread begins, in a call. */
 void thread_states_wait_begins(struct sched_thread *thread);

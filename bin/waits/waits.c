@@ -501,25 +501,10 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 
 /* Reading. */
 
-struct range {
-	int64_t from_ns, until_ns;
-};
-
-static struct range find_range(const struct selection *selection, const struct source *source)
-{
-	struct range range = {INT64_MIN, INT64_MAX};
-
-	if (selection->from.is_set)
-		range.from_ns = time_arg_ns(&selection->from, source);
-	if (selection->until.is_set)
-		range.until_ns = time_arg_ns(&selection->until, source);
-	return range;
-}
-
 void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
 		const struct waits_listener *listener)
 {
-	struct range range = {0};
+	struct time_range range = {0};
 	uint64_t nr_events = 0;
 	struct event event;
 	bool is_selected;
@@ -530,7 +515,7 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 	source_rewind(source);
 	while (calls_next(source, &event)) {
 		if (nr_events++ == 0)
-			range = find_range(selection, source);
+			range = selection_range(selection, source);
 		is_selected = event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
 			      filter_takes(selection->filter, source, &event);
 		source->nr_selected += is_selected;

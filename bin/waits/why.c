@@ -64,7 +64,7 @@ static void print_no_wait(const struct why_words *to, const struct why_choice *c
 {
 	const char *name = source_context_name(to->source, choice->context);
 	const struct wait *last = &choice->nearest, *broken = &choice->broken;
-	const struct words untraced = why_untraced(&choice->waits, choice->context);
+	const struct words untraced = why_untraced(&choice->unseen, choice->context);
 
 	if (!choice->has_thread)
 		why_line(to, 0, *untraced.text ? "This trace has no recorded wait." :
@@ -113,12 +113,12 @@ static void add_doubts(struct why_chain *why)
 		add_doubt(&why->doubt, "the recording was interrupted, or its filter changed");
 }
 
-static void print_untraced(const struct why_chain *why, unsigned int context)
+static void print_untraced(const struct why_words *to, const struct why_choice *choice)
 {
-	const struct words untraced = why_untraced(&why->waits, context);
+	const struct words untraced = why_untraced(&choice->unseen, choice->context);
 
 	if (*untraced.text)
-		why_line(&why->to, 0, "%s.", untraced.text);
+		why_line(to, 0, "%s.", untraced.text);
 }
 
 static bool explain(struct source *source, const struct why_choice *choice, struct why_chain *why)
@@ -146,7 +146,7 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 		why_chain_print(why);
 		print_longest(&why->to, choice);
 		why_chain_print_times(why);
-		print_untraced(why, choice->context);
+		print_untraced(&why->to, choice);
 	} else {
 		message("%s: the file changed between two passes", source->path);
 	}

@@ -243,6 +243,14 @@ static void choose_wait(struct chooser *chooser, const struct waiter *thread)
 	choice->found = choice->cost.longest;
 }
 
+static void take_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter,
+		       enum thread_state state, int64_t from_ns, int64_t until_ns)
+{
+	struct chooser *chooser = arg;
+
+	unseen_spent(&chooser->choice->unseen, thread, waiter, state, from_ns, until_ns);
+}
+
 static const struct waiter *waiter_of(const struct why_choice *choice)
 {
 	return (const struct waiter *)(uintptr_t)map_find(&choice->waits.waiter_of, choice->context);
@@ -254,13 +262,15 @@ bool why_choose(struct source *source, const char *thread, const struct time_arg
 	static const struct selection all;
 	struct chooser chooser = {.source = source, .at = at, .choice = choice};
 	const struct waits_listener listener = {
-		.arg = &chooser, .ended = take_wait, .broken = take_broken};
+		.arg = &chooser, .ended = take_wait, .broken = take_broken, .spent = take_spent};
 	const struct waiter *chosen;
 
 	*choice = (struct why_choice){.context = 0};
 	if (thread && !choose_thread(&chooser, thread))
 		return false;
+	unseen_begin(&choice->unseen, &choice->waits, source, &all);
 	waits_read(&choice->waits, source, &all, &listener);
+	unseen_end(&choice->unseen);
 	waits_report_no_calls(&choice->waits);
 	if (!at->is_set) {
 		chosen = thread ? waiter_of(choice) : choose_waiter(choice);
@@ -281,5 +291,6 @@ bool why_choose(struct source *source, const char *thread, const struct time_arg
 
 void why_choice_free(struct why_choice *choice)
 {
+	unseen_free(&choice->unseen);
 	waits_free(&choice->waits);
 }

@@ -11,6 +11,7 @@
 
 #include "trace/source.h"
 #include "trace/time_arg.h"
+#include "waits/unseen.h"
 #include "waits/waits.h"
 
 /* All waits of a thread for one object. */
@@ -22,6 +23,7 @@ struct why_cost {
 
 struct why_choice {
 	struct waits waits; /* the pointers in the other members are valid as long as this */
+	struct unseen unseen;
 	unsigned int context;
 	bool has_thread; /* false if no thread waited */
 	bool is_found;

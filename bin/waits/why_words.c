@@ -98,15 +98,15 @@ struct words why_states(const struct state_times *times)
 	return words;
 }
 
-struct words why_untraced(const struct waits *waits, unsigned int context)
+struct words why_untraced(const struct unseen *unseen, unsigned int context)
 {
-	const struct sched_thread *thread = thread_states_most_untraced(&waits->states, context);
+	const struct unseen_row *most = unseen_most(unseen, context);
 	struct words words = {""};
+	char text[UNSEEN_NAME_BYTES];
 
-	if (thread && waits->nr_gaps == 0)
+	if (most && unseen->waits->nr_gaps == 0)
 		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s outside of recorded waits",
-			 thread->context ? source_context_name(waits->source, thread->context) : thread->name,
-			 why_duration(thread->untraced_ns).text);
+			 unseen_name(unseen, most, text), why_duration(most->durations.sum).text);
 	return words;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/json.h"
 #include "trace/source.h"
 #include "trace/symbols.h"
+#include "waits/unseen.h"
 #include "waits/waits.h"
 
 struct why_words {
@@ -36,11 +37,11 @@ struct words why_since(const struct why_words *to, const struct waits *waits, in
 struct words why_place(const struct why_words *to, uintptr_t address);
 
 /*
- * Return which thread (0: any) was blocked longest outside of recorded waits: "worker 12 was blocked for 1.0 s outside
- * of recorded waits".  The text is empty if this is a small part of the trace, or if events are missing: the begin of a
- * wait may be among them.
+ * Return which thread (0: any) was blocked longest outside of recorded waits, as unseen_most() finds it: "worker 12 was
+ * blocked for 1.0 s outside of recorded waits".  The text is empty if there is none, or if events are missing: the begin
+ * of a wait may be among them.
  */
-struct words why_untraced(const struct waits *waits, unsigned int context);
+struct words why_untraced(const struct unseen *unseen, unsigned int context);
 
 /* Return what a thread did: "ran for 2.0 ms, was blocked for 1.0 ms, and 3.0 us are not known". */
 struct words why_states(const struct state_times *times);

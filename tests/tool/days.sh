@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A log of three days: the stamps of its image wrap each 7 minutes, and each command shows the true times.
 . "${srcdir:-.}/tests/tool/lib.sh"
-mksched=$(pwd)/tests/tool/mksched
-[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
 log=$scratch/days.trx
 
 # A call each 5 minutes for three days, which waits for a second: 864 calls.  The viewer needs fillers between them.

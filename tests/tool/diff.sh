@@ -155,7 +155,6 @@ nr_checks=$((nr_checks + 1))
 [ $? -eq 2 ] && grep -q 'wait-p99:\*>10% cannot be tested: .*/two has no recorded calls' "$scratch/err" ||
 	complain "a limit that cannot be tested: $(cat "$scratch/err")"
 fails 2 'there is no metric wait-mean' diff --fail-if 'wait-mean:*>10%' "$scratch/one" "$scratch/two"
-mksched=$(dirname "$tool")/../tests/tool/mksched
 for times in '30 80' '25 75'; do
 	"$mksched" "$scratch/ran${times% *}" <<END || complain 'no log could be written'
 0 start

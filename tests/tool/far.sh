@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A log that has more than 2^32 events behind it: each command counts them, and reads those that are there.
 . "${srcdir:-.}/tests/tool/lib.sh"
-mksched=$(pwd)/tests/tool/mksched
-[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
 log=$scratch/far.trx
 
 # 2,000 events around 2^32; a call after each tenth.

@@ -6,7 +6,7 @@
 #	fails CODE TEXT ARGUMENT...	it exits so, says one line on stderr that holds the text, and prints nothing
 #	complain TEXT...		a failure of the script's own
 #	make_samples			make the traces $samples/threadx.trx, filex.trx, netx_tcp.trx and netx_udp.trx from
-#					tests/data; $mktrx makes others
+#					tests/data; $mktrx makes others, and $mksched makes logs with scheduling records
 #	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
 #	own_account			$account is a program that keeps account of its events, $record its account;
@@ -36,6 +36,8 @@ case $tool in /*) ;; *) tool=$(pwd)/$tool ;; esac
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }
 mktrx=${MKTRX:-$(dirname "$tool")/../tests/tool/mktrx}
 [ -x "$mktrx" ] || { echo "FAIL: there is no $mktrx"; exit 99; }
+mksched=${MKSCHED:-$(dirname "$tool")/../tests/tool/mksched}
+[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
 golden_dir=$top/tests/tool/golden
 . "$srcdir/tests/support/complain.sh"
 nr_checks=0

@@ -3,9 +3,6 @@
 # Scheduling records: what print shows of them, and which entries a file for TraceX gets.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mksched=$(pwd)/tests/tool/mksched
-[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
-
 "$mksched" "$scratch/sched" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 blocked worker
@@ -25,36 +22,7 @@ golden sched-print print "$scratch/sched"
 
 # On one CPU: a thread of the program preempts, a thread blocks outside of a call, another program preempts, a gap, a
 # wait.
-"$mksched" "$scratch/core" <<'END' || complain 'no log could be written'
-0 start
-0 thread 1 running hog
-0 thread 2 blocked sleeper
-1 event 1 0
-10 out 1 0 ready
-12 in 2 0
-15 event 2 0
-20 out 2 0 blocked
-21 in 1 0
-25 event 1 0
-30 out 1 0 ready
-80 in 1 0
-90 event 1 0
-95 gap 0
-120 resume 0 5
-130 in 1 0
-135 event 1 0
-136 out 1 0 blocked
-150 in 2 0
-151 call 2 0 sem_wait begins 5000 0 0 0
-153 out 2 0 blocked
-160 in 1 0
-165 call 1 0 sem_post whole 5000 0 0 0
-166 out 1 0 ready
-167 in 2 0
-169 call 2 0 sem_wait ends 5000 0 0 0
-170 out 2 0 ended
-180 stop
-END
+"$mksched" "$scratch/core" <"$top/tests/data/sched/one_cpu.txt" || complain 'no log could be written'
 "$tool" export --to trx --per-core -o "$scratch/core.trx" "$scratch/core" >/dev/null || complain 'export fails'
 golden sched-core print "$scratch/core-cpu0.trx"
 "$tool" check --strict "$scratch/core-cpu0.trx" >"$scratch/said" || complain "check --strict: $(cat "$scratch/said")"
@@ -104,6 +72,48 @@ nr_checks=$((nr_checks + 1))
 "$tool" blocked "$scratch/untraced" >"$scratch/out" 2>"$scratch/err"
 grep -qE '^ *worker +1 +1 +70\.0 us' "$scratch/out" && ! grep -q 'outside of recorded waits' "$scratch/out" ||
 	complain "blocked does not list what is not traced: $(cat "$scratch/out")"
+# The list and the sentence have the same number.  A thread is blocked in a recorded wait, outside of such waits, and in
+# a range of times, and before its first event, where it may be in a call that began before the log.  A thread without
+# events is only in the list.
+"$mksched" "$scratch/unseen" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 blocked worker
+0 thread 2 blocked silent
+300 in 1 0
+301 event 1 0
+310 out 1 0 blocked
+350 in 1 0
+360 call 1 0 sem_wait begins 5000 0 0 0
+361 out 1 0 blocked
+395 in 1 0
+396 call 1 0 sem_wait ends 5000 0 0 0
+397 out 1 0 blocked
+420 in 1 0
+430 event 1 0
+440 in 2 1
+450 stop
+END
+# told OPTION...: the times of the worker in the list, in the sentence of blocked, and in that of why
+told()
+{
+	"$tool" blocked --format csv "$@" "$scratch/unseen" 2>/dev/null | tr -d '\r' |
+		awk -F, '$1 == "Blocked without a Recorded Call" && $2 ~ /worker/ && $4 == "total_s" { printf "%.1f us\n", $5 * 1e6 }'
+	"$tool" blocked -f thread:worker "$@" "$scratch/unseen" 2>/dev/null |
+		sed -n 's/.*worker.* was blocked for \(.*\) outside of recorded waits.*/\1/p'
+}
+for expected in '63.0 us' '40.0 us --from 305us --until 390us' '23.0 us --from 390us'; do
+	nr_checks=$((nr_checks + 1))
+	# shellcheck disable=SC2086  # options
+	told ${expected#* us} >"$scratch/out"
+	[ "$(uniq -c "$scratch/out" | sed 's/^ *//')" = "2 ${expected%% us*} us" ] ||
+		complain "blocked says $(cat "$scratch/out"), not $expected"
+done
+nr_checks=$((nr_checks + 1))
+"$tool" why "$scratch/unseen" 2>/dev/null | grep -q 'worker.* was blocked for 63\.0 us outside of recorded waits' ||
+	complain "why says $("$tool" why "$scratch/unseen")"
+nr_checks=$((nr_checks + 1))
+"$tool" blocked "$scratch/unseen" 2>/dev/null | grep -qE '^ *silent +2 +1 +440\.0 us' ||
+	complain "a thread without events is not listed: $("$tool" blocked "$scratch/unseen")"
 "$mksched" "$scratch/untraced" <<'END' || complain 'no log could be written'
 0 start
 0 thread 1 running worker

@@ -18,7 +18,6 @@ waits_make
 make_samples
 cd "$scratch" || exit 99
 mklog=$(dirname "$tool")/../tests/tool/mklog
-mksched=$(dirname "$tool")/../tests/tool/mksched
 manual=$top/doc/man/txtrace-sql.1
 
 # example N: the N-th query of the manual
@@ -131,23 +130,7 @@ echo 15000 >expected
 same 'the latency of pieces of work'
 
 # 6, 9: scheduling records, and calls with errors.
-"$mksched" core <<'END' || complain 'no log could be written'
-0 start
-0 thread 1 running hog
-0 thread 2 blocked sleeper
-1 event 1 0
-10 out 1 0 ready
-12 in 2 0
-15 event 2 0
-20 out 2 0 blocked
-21 in 1 0
-25 event 1 0
-30 out 1 0 ready
-80 in 1 0
-135 event 1 0
-136 out 1 0 blocked
-180 stop
-END
+"$mksched" core <"$top/tests/data/sched/one_cpu.txt" || complain 'no log could be written'
 "$tool" report --format json core | sed -n '/"thread_states"/,/]/p' | grep -o '"tid": [0-9]*, "ran_s": [0-9.]*' |
 	awk -F '[ ,]+' '{ printf "%d,%.0f\n", $2, $4 * 1e9 }' | sort >expected
 ask core "$(example 6)" | cut -d , -f 2,3 | sort >found

@@ -4,8 +4,7 @@
 # thread.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mksched=$(pwd)/tests/tool/mksched perfetto_check=$(pwd)/tests/tool/perfetto_check
-[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
+perfetto_check=$(pwd)/tests/tool/perfetto_check
 
 # spent LOG THREAD RAN PREEMPTED WOKEN BLOCKED UNKNOWN: the times of a thread, in us
 spent()
@@ -159,29 +158,7 @@ spent loop thread-1 150 0 0 50 100
 
 # A holder is preempted while another thread waits. The waiting thread is woken, and gets the CPU later. Then the holder
 # waits in a call that is not traced.
-"$mksched" "$scratch/lock" <<'END' || complain 'no log could be written'
-0 start
-0 thread 1 running holder
-0 thread 2 blocked waiter
-1 event 1 0
-2 event 2 1
-5 call 1 0 pthread_mutex_lock whole abcd 0 0 0
-10 out 1 0 ready
-12 in 2 0
-15 call 2 0 pthread_mutex_lock begins abcd 0 0 0
-17 out 2 0 blocked
-40 in 1 0
-45 out 1 0 blocked
-55 in 1 0
-60 call 1 0 pthread_mutex_unlock whole abcd 0 0 0
-70 out 1 0 blocked
-72 in 2 0
-75 call 2 0 pthread_mutex_lock ends abcd 0 0 0
-80 out 2 0 blocked
-95 in 2 0
-100 call 2 0 pthread_mutex_unlock whole abcd 0 0 0
-110 stop
-END
+"$mksched" "$scratch/lock" <"$top/tests/data/sched/held_lock.txt" || complain 'no log could be written'
 golden states-why why lock waiter
 if [ -x "$perfetto_check" ]; then
 	"$tool" export --to perfetto -o lock.perfetto lock 2>/dev/null || complain 'export --to perfetto fails'

@@ -3,9 +3,6 @@
 # A log without scheduling records, in which threads say how much CPU time they have used: estimates, marked as such.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-mksched=$(pwd)/tests/tool/mksched
-[ -x "$mksched" ] || { echo "FAIL: there is no $mksched"; exit 99; }
-
 # The times of txtrace_thread_time are, as the last three numbers say: 100, 350 and 380 us for the holder.
 "$mksched" "$scratch/log" <<'END' || complain 'no log could be written'
 10 call 1 0 pthread_mutex_lock whole abcd 0 0 0
