@@ -9,6 +9,7 @@
  *	stage.c		stages events: lays out their entries in memory
  *	usual.c		the same for the usual event, which has one entry
  *	write.c		writes the staged entries to the file
+ *	volume_file.c	the volume in the file, but for its entries and frames: header, object slots, zeros
  *	tail.c		writes what follows the last volume: modules, wrapper statistics, names
  *	commit.c	writes the commit and its checkpoint
  *	titles.c	the titles of processes
@@ -363,13 +364,28 @@ int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *
 /* Move the tail to this offset of the file, for the next commit.  Return 0 or an error number. */
 int px_log_move_tail(struct px_log *log, uint64_t to);
 
-/* write.c */
+/* volume_file.c */
+
+/* Fill a part of the file with zeros.  Its disk space stays allocated. */
+int px_log_make_zeros(struct px_log *log, uint64_t offset, uint64_t size);
+
+/*
+ * Write the header of the image of the volume at this offset.  current: the slot of the entry with which the viewer
+ * begins.
+ */
+int px_log_write_header(struct px_log *log, uint64_t offset, uint32_t current);
+
+/* Write the object slots that have changed, and those of new event types, of the volume at this offset. */
+int px_log_write_contexts(struct px_log *log, struct px_log_volume *volume, uint64_t offset);
+int px_log_write_types(struct px_log *log, struct px_log_volume *volume, uint64_t offset);
 
 /* Create, in the file, the volume that has this position. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
 /* Return the object of an event type in the image. */
 struct px_object px_log_type_object(const struct px_log *log, unsigned int id);
+
+/* write.c */
 
 /* Write the staged entries, and commit them.  Return 0, or the error of the first write that failed. */
 int px_log_write_stage(struct px_log *log, const struct px_log_state *state);
