@@ -372,29 +372,32 @@ void filter_free(struct filter *filter)
 
 /* Matching events. */
 
-static bool compare(int64_t a, enum comparison operator, int64_t b)
+bool filter_compares(enum comparison operator, int order)
 {
 	switch (operator) {
 	case OPERATOR_EQUAL:
-		return a == b;
+		return order == 0;
 	case OPERATOR_UNEQUAL:
-		return a != b;
+		return order != 0;
 	case OPERATOR_LESS:
-		return a < b;
+		return order < 0;
 	case OPERATOR_AT_MOST:
-		return a <= b;
+		return order <= 0;
 	case OPERATOR_MORE:
-		return a > b;
+		return order > 0;
 	default:
-		return a >= b;
+		return order >= 0;
 	}
+}
+
+static bool compare(int64_t a, enum comparison operator, int64_t b)
+{
+	return filter_compares(operator, (a > b) - (a < b));
 }
 
 static bool compare_unsigned(uint64_t a, enum comparison operator, uint64_t b)
 {
-	const uint64_t flip = UINT64_C(1) << 63;
-
-	return compare((int64_t)(a ^ flip), operator, (int64_t)(b ^ flip));
+	return filter_compares(operator, (a > b) - (a < b));
 }
 
 bool filter_short_thread(const struct txtrace_object *thread, const char *name, char text[FILTER_THREAD_BYTES])

@@ -11,20 +11,10 @@
 
 static bool compare_real(long double a, enum comparison operator, long double b)
 {
-	switch (operator) {
-	case OPERATOR_EQUAL:
-		return a == b;
-	case OPERATOR_UNEQUAL:
-		return a != b;
-	case OPERATOR_LESS:
-		return a < b;
-	case OPERATOR_AT_MOST:
-		return a <= b;
-	case OPERATOR_MORE:
-		return a > b;
-	default:
-		return a >= b;
-	}
+	/* A number that is NAN is neither less nor more than another one, nor equal to it. */
+	if (a != a || b != b)
+		return operator == OPERATOR_UNEQUAL;
+	return filter_compares(operator, (a > b) - (a < b));
 }
 
 /* Return the value as text: a text, a character, the name of a number, or a number in decimal.  NULL: a real number. */

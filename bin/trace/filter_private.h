@@ -57,6 +57,12 @@ struct filter {
 	signed char *matches;
 };
 
+/*
+ * Return true if a comparison of two values holds.  order is less than 0 if the first value is less, 0 if they are
+ * equal, and more than 0 if it is more.
+ */
+bool filter_compares(enum comparison operator, int order);
+
 /* Compare a value of a described type: a text as text, and a number as a number or by its name. */
 bool filter_matches_value(const struct filter *filter, const struct px_field_value *value);
 
