@@ -19,20 +19,31 @@
 #define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
 #define STAT_BYTES 1024
+#define PATH_BYTES 64
 
-static int open_proc(uint32_t pid, const char *name)
+static int open_file(const char *path)
 {
-	char path[48] = "/proc/";
-
-	strcpy(px_decimal_put(path + strlen(path), pid), name);
 	return (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Read a file of the process without stdio, allocation or cancellation points.  The text gets a null. */
-static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
+static void put_path(char path[PATH_BYTES], uint32_t pid, const char *name)
+{
+	strcpy(px_decimal_put(stpcpy(path, "/proc/"), pid), name);
+}
+
+static int open_proc(uint32_t pid, const char *name)
+{
+	char path[PATH_BYTES];
+
+	put_path(path, pid, name);
+	return open_file(path);
+}
+
+/* Read a file without stdio, allocation or cancellation points.  The text gets a null. */
+static bool read_path(const char *path, char *text, size_t size)
 {
 	int saved_errno = errno;
-	int fd = open_proc(pid, name);
+	int fd = open_file(path);
 	ssize_t got = -1;
 
 	if (fd >= 0) {
@@ -44,6 +55,28 @@ static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 		return false;
 	text[got] = '\0';
 	return true;
+}
+
+static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
+{
+	char path[PATH_BYTES];
+
+	put_path(path, pid, name);
+	return read_path(path, text, size);
+}
+
+bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
+{
+	char path[PATH_BYTES], *end;
+
+	put_path(path, pid, "/task/");
+	end = px_decimal_put(path + strlen(path), tid);
+	*end = '/';
+	strcpy(end + 1, name);
+	if (!read_path(path, text, size))
+		*text = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return *text != '\0';
 }
 
 static bool read_stat(uint32_t pid, char text[STAT_BYTES])

@@ -90,6 +90,12 @@ bool px_procfs_parent(uint32_t pid, uint32_t *parent, uint64_t *start);
 size_t px_procfs_title(uint32_t pid, char *title, size_t size);
 
 /*
+ * Read the first line of /proc/<pid>/task/<tid>/<name>, without its newline.  Write at most size - 1 characters and a
+ * null.  Return false if the file cannot be read, or if it is empty.  Then the text is empty.
+ */
+bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size);
+
+/*
  * Return the number of the pid namespace of this process, or 0 if it is unknown.  The same pid
  * means different processes in different namespaces.
  */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/procfs.h"
 
 #define COST_SHARE 50 /* reading takes at most this part of the time */
 
@@ -26,32 +27,16 @@ struct px_cpu_times {
 	size_t nr_samples, first, nr_allocated;
 };
 
-static bool read_file(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (fd >= 0)
-		close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return length > 0;
-}
-
 static bool read_count(uint32_t pid, uint32_t tid, struct px_sched_count *count)
 {
 	unsigned long long ran_ns, ready_ns;
 	char text[128];
 
-	if (!read_file(pid, tid, "schedstat", text, sizeof(text)) ||
+	if (!px_procfs_task_line(pid, tid, "schedstat", text, sizeof(text)) ||
 	    sscanf(text, "%llu %llu", &ran_ns, &ready_ns) != 2)
 		return false;
 	*count = (struct px_sched_count){.tid = tid, .pid = pid, .ran_ns = ran_ns, .ready_ns = ready_ns};
-	read_file(pid, tid, "comm", count->name, sizeof(count->name));
+	px_procfs_task_line(pid, tid, "comm", count->name, sizeof(count->name));
 	return true;
 }
 

@@ -10,26 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/procfs.h"
 #include "event/sched.h"
 
 #define SCANS_MAX 20
 #define SETTLE_NS 1000000 /* a thread that is being created appears in /proc after this time at the latest */
-
-static bool read_task_file(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t length;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, text, size - 1);
-	if (fd >= 0)
-		close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return length > 0;
-}
 
 /*
  * The state in /proc/<pid>/stat is "sleeping" a moment before a thread loses its CPU, and if it does not sleep after
@@ -39,7 +24,7 @@ static uint32_t read_state(uint32_t pid, uint32_t tid)
 {
 	char text[256];
 
-	if (!read_task_file(pid, tid, "syscall", text, sizeof(text)))
+	if (!px_procfs_task_line(pid, tid, "syscall", text, sizeof(text)))
 		return PX_SCHED_UNKNOWN;
 	return strcmp(text, "running") == 0 ? PX_SCHED_RUNNABLE : PX_SCHED_BLOCKED;
 }
@@ -52,7 +37,7 @@ static void note_state(const struct px_scan *scan, uint32_t tid)
 {
 	struct px_queued queued = {.record = {.kind = PX_PERF_NAME, .pid = scan->pid, .tid = tid}};
 
-	read_task_file(scan->pid, tid, "comm", queued.record.name, sizeof(queued.record.name));
+	px_procfs_task_line(scan->pid, tid, "comm", queued.record.name, sizeof(queued.record.name));
 	queued.initial = read_state(scan->pid, tid);
 	queued.record.time_ns = px_clock_monotonic_ns();
 	if (queued.initial != PX_SCHED_UNKNOWN)
