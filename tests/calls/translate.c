@@ -22,6 +22,7 @@
 #include "log/archive_log.h"
 #include "log/log.h"
 #include "support/log_checker.h"
+#include "support/new_log.h"
 #include "support/txtb_checker.h"
 #include "trace/callpoint.h"
 #include "txtb/native.h"
@@ -1057,21 +1058,9 @@ static void make_report(uint64_t number, struct px_report *report)
 
 static void begin_log(uint32_t policy, uint64_t log_size)
 {
-	struct px_attr attr;
-	struct px_log_setup setup = {.fd = file,
-				     .attr = &attr,
-				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
-				     .target_pid = PID,
-				     .threads = &threads,
-				     .types = &types};
+	const struct px_log_setup setup = {.fd = file, .target_pid = PID, .threads = &threads, .types = &types};
 
-	px_attr_init(&attr);
-	attr.log_policy = policy;
-	attr.log_size = log_size;
-	attr.max_data_size = 400;
-	attr.nr_rings = 1;
-	attr.create_time.tv_sec = 1700000000;
-	ck_assert_int_eq(px_log_create(&setup, &state, &wlog), 0);
+	ck_assert_int_eq(px_test_new_log(&setup, policy, log_size, 400, &state, &wlog), 0);
 }
 
 /* Return false if the log is full. */

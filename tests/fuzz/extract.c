@@ -121,43 +121,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	return 0;
 }
 
-#if defined __AFL_FUZZ_TESTCASE_LEN
-#include <limits.h>
+#include "main.h"
 
-__AFL_FUZZ_INIT();
-
-int main(void)
+#if !defined __AFL_FUZZ_TESTCASE_LEN && !defined FUZZ_WITH_LIBFUZZER
+static void use_input(uint8_t *input, size_t size)
 {
-	unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
-
-	while (__AFL_LOOP(UINT_MAX))
-		LLVMFuzzerTestOneInput(input, (size_t)__AFL_FUZZ_TESTCASE_LEN);
-	return 0;
-}
-#elif !defined FUZZ_WITH_LIBFUZZER
-static void use_file(const char *path)
-{
-	static unsigned char input[INPUT_MAX];
-	FILE *file = fopen(path, "rb");
-	size_t size;
-
-	if (!file) {
-		perror(path);
-		exit(1);
-	}
-	size = fread(input, 1, sizeof(input), file);
-	fclose(file);
 	for (int is_pipe = 0; is_pipe < 2; is_pipe++) {
-		input[0] = (unsigned char)is_pipe;
+		input[0] = (uint8_t)is_pipe;
 		LLVMFuzzerTestOneInput(input, size);
 	}
-}
-
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		use_file(argv[i]);
-	printf("%d inputs, none of which did any harm\n", argc - 1);
-	return 0;
 }
 #endif

@@ -12,6 +12,8 @@
 #include "fields/fields.h"
 #include "fields/span.h"
 
+#define INPUT_MAX 70000 /* more than the longest description and the longest data of its fields */
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
 struct seen {
@@ -116,22 +118,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	return 0;
 }
 
-#if !defined FUZZ_WITH_LIBFUZZER
-int main(int argc, char **argv)
+#include "main.h"
+
+#if !defined __AFL_FUZZ_TESTCASE_LEN && !defined FUZZ_WITH_LIBFUZZER
+static void use_input(uint8_t *input, size_t size)
 {
-	static uint8_t input[70000];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *file = fopen(argv[i], "rb");
-		size_t size = file ? fread(input, 1, sizeof(input), file) : 0;
-
-		if (!file) {
-			perror(argv[i]);
-			return 1;
-		}
-		fclose(file);
-		LLVMFuzzerTestOneInput(input, size);
-	}
-	return 0;
+	LLVMFuzzerTestOneInput(input, size);
 }
 #endif

@@ -34,6 +34,7 @@
 
 #define EVENTS_MAX 100000 /* a file with many events is not more interesting than one with these */
 #define TRXC_BYTES 4096
+#define INPUT_MAX (1 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 
@@ -303,38 +304,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	return 0;
 }
 
-#if defined __AFL_FUZZ_TESTCASE_LEN
-#include <limits.h>
+#include "main.h"
 
-__AFL_FUZZ_INIT();
-
-int main(void)
+#if !defined __AFL_FUZZ_TESTCASE_LEN && !defined FUZZ_WITH_LIBFUZZER
+static void use_input(uint8_t *input, size_t size)
 {
-	unsigned char *input = __AFL_FUZZ_TESTCASE_BUF;
-
-	while (__AFL_LOOP(UINT_MAX))
-		LLVMFuzzerTestOneInput(input, (size_t)__AFL_FUZZ_TESTCASE_LEN);
-	return 0;
-}
-#elif !defined FUZZ_WITH_LIBFUZZER
-static void use_file(const char *path)
-{
-	static unsigned char input[1 << 20];
-	FILE *file = fopen(path, "rb");
-
-	if (!file) {
-		perror(path);
-		exit(1);
-	}
-	LLVMFuzzerTestOneInput(input, fread(input, 1, sizeof(input), file));
-	fclose(file);
-}
-
-int main(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		use_file(argv[i]);
-	printf("%d inputs, none of which did any harm\n", argc - 1);
-	return 0;
+	LLVMFuzzerTestOneInput(input, size);
 }
 #endif

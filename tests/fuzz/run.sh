@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# run.sh: feed the readers of foreign bytes with damaged input: posix_trace_open() and the functions that read a log, the
-# parser of descriptions, the reader of debugging information, and the search of txtrace extract.  make fuzz calls it in
-# the build directory, with srcdir, and FUZZ_SECONDS: a fifth of them for each of these with libFuzzer, and for logs with
-# AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next
-# time.
-# Ends with 1, and the names of the inputs, if any did harm.
+# run.sh: feed the readers of foreign bytes with damaged input: posix_trace_open() and the functions that read a log,
+# the parser of descriptions, the reader of debugging information, and the search of txtrace extract.  make fuzz calls
+# it in the build directory, with srcdir, and FUZZ_SECONDS: a fifth of them for each of these with libFuzzer, and for
+# logs with AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept
+# for the next time.  Ends with 1, and the names of the inputs, if any did harm.
 #
 # As root, on Debian, it installs what is missing.
 set -u
@@ -112,7 +111,8 @@ if echo '#include <elfutils/libdw.h>' | clang -fsyntax-only -x c - 2>/dev/null; 
 	clang -std=gnu11 -D_GNU_SOURCE -DHAVE_SYMBOLS=1 -DPACKAGE_NAME='"fuzz"' -g -O1 -DFUZZ_WITH_LIBFUZZER \
 		-fsanitize=fuzzer,$sanitizers -I"$srcdir/include" -I"$srcdir/bin" -I"$srcdir/lib" \
 		"$srcdir"/lib/fields/*.c "$srcdir"/bin/trace/dwarf_*.c "$srcdir"/bin/base/*.c \
-		"$srcdir/tests/fuzz/dwarf.c" -ldw -lelf -o "$work/dwarf" || fail 'clang: no target for debugging information'
+		"$srcdir/tests/fuzz/dwarf.c" -ldw -lelf -o "$work/dwarf" ||
+			fail 'clang: no target for debugging information'
 	UBSAN_OPTIONS=print_stacktrace=1 "$work/dwarf" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 		-max_len=30000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 		"$work/dwarf-corpus" "$work/dwarf-seeds" >"$work/dwarf.log" 2>&1
@@ -124,7 +124,8 @@ fi
 echo "fuzz: descriptions, libFuzzer, $share seconds"
 # shellcheck disable=SC2086  # options
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/lib" \
-	"$srcdir"/lib/fields/*.c "$srcdir/tests/fuzz/fields.c" -o "$work/fields" || fail 'clang: no target for descriptions'
+	"$srcdir"/lib/fields/*.c "$srcdir/tests/fuzz/fields.c" -o "$work/fields" ||
+		fail 'clang: no target for descriptions'
 UBSAN_OPTIONS=print_stacktrace=1 "$work/fields" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 	-max_len=5000 -print_final_stats=1 -artifact_prefix="$work/harm-" \
 	"$work/descriptions" "$srcdir/tests/fuzz/descriptions" >"$work/fields.log" 2>&1

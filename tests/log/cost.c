@@ -13,6 +13,7 @@
 
 #include "log/archive_log.h"
 #include "log/log_private.h"
+#include "support/new_log.h"
 
 #define EACH 7 /* events of a small frame */
 #define NR_SMALL 70000
@@ -60,21 +61,11 @@ int posix_fadvise(int fd, off_t from, off_t length, int advice)
 
 static struct px_log *new_log_of(int file, uint32_t policy, uint64_t size)
 {
-	struct px_attr attr;
+	const struct px_log_setup setup = {.fd = file, .threads = &threads, .types = &types};
 	struct px_log_state state = {0};
-	struct px_log_setup setup = {.fd = file,
-				     .attr = &attr,
-				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
-				     .target_pid = 4711,
-				     .threads = &threads,
-				     .types = &types};
 	struct px_log *log;
 
-	px_attr_init(&attr);
-	attr.log_policy = policy;
-	attr.log_size = size;
-	attr.nr_rings = 1;
-	ck_assert_int_eq(px_log_create(&setup, &state, &log), 0);
+	ck_assert_int_eq(px_test_new_log(&setup, policy, size, 0, &state, &log), 0);
 	return log;
 }
 
@@ -139,8 +130,8 @@ static long count_faults(void)
 }
 
 /*
- * The tables of a log have room for thousands of objects.  A log with few of them uses few pages of this memory: neither
- * an empty volume nor an empty frame writes to all of it.
+ * The tables of a log have room for thousands of objects.  A log with few of them uses few pages of this memory:
+ * neither an empty volume nor an empty frame writes to all of it.
  */
 START_TEST(cost_of_a_short_log_is_few_pages)
 {

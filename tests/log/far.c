@@ -8,6 +8,7 @@
 #include "log/archive_log.h"
 #include "support/far_log.h"
 #include "support/log_checker.h"
+#include "support/new_log.h"
 
 #define EPOCH_NS UINT64_C(1700000000000000000)
 #define FAR (UINT64_C(1) << 32)
@@ -27,21 +28,9 @@ static void setup(void)
 
 static void new_log(uint64_t log_size)
 {
-	struct px_attr attr;
-	const struct px_log_setup made = {.fd = file,
-					  .attr = &attr,
-					  .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
-					  .target_pid = 4711,
-					  .threads = &threads,
-					  .types = &types};
+	const struct px_log_setup setup = {.fd = file, .threads = &threads, .types = &types};
 
-	px_attr_init(&attr);
-	attr.log_policy = PX_POLICY_LOOP;
-	attr.log_size = log_size;
-	attr.max_data_size = 16;
-	attr.nr_rings = 1;
-	attr.create_time.tv_sec = 1700000000;
-	ck_assert_int_eq(px_log_create(&made, &state, &wlog), 0);
+	ck_assert_int_eq(px_test_new_log(&setup, PX_POLICY_LOOP, log_size, 16, &state, &wlog), 0);
 }
 
 /* An event is known by its address. */

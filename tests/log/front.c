@@ -14,6 +14,7 @@
 #include "event/calls.h"
 #include "log/log.h"
 #include "support/log_checker.h"
+#include "support/new_log.h"
 
 #define EPOCH_NS UINT64_C(1700000000000000000)
 #define LONGEST 400
@@ -44,21 +45,9 @@ static void setup(void)
 
 static void new_log(uint64_t log_size)
 {
-	struct px_attr attr;
-	const struct px_log_setup made = {.fd = file,
-					  .attr = &attr,
-					  .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
-					  .target_pid = 4711,
-					  .threads = &threads,
-					  .types = &types};
+	const struct px_log_setup setup = {.fd = file, .threads = &threads, .types = &types};
 
-	px_attr_init(&attr);
-	attr.log_policy = PX_POLICY_LOOP;
-	attr.log_size = log_size;
-	attr.max_data_size = LONGEST;
-	attr.nr_rings = 1;
-	attr.create_time.tv_sec = 1700000000;
-	ck_assert_int_eq(px_log_create(&made, &state, &wlog), 0);
+	ck_assert_int_eq(px_test_new_log(&setup, PX_POLICY_LOOP, log_size, LONGEST, &state, &wlog), 0);
 }
 
 /* What is recorded. */
@@ -163,8 +152,8 @@ static bool fail_at(uint64_t call, uint64_t *number)
 }
 
 /*
- * LOGP-8: a write of many events fails, at each of its calls.  Then follow fewer events (0), or none (1): entries of the
- * failed write stay behind them, and hide none of the older events from the viewer.
+ * LOGP-8: a write of many events fails, at each of its calls.  Then follow fewer events (0), or none (1): entries of
+ * the failed write stay behind them, and hide none of the older events from the viewer.
  */
 START_TEST(front_after_a_failed_write_leaves_the_older_events_to_the_viewer)
 {
@@ -194,8 +183,8 @@ START_TEST(front_after_a_failed_write_leaves_the_older_events_to_the_viewer)
 END_TEST
 
 /*
- * A round that begins with an event of no thread, in the same tick as the event before it: its fillers take ticks, which
- * belong to the thread that ran.
+ * A round that begins with an event of no thread, in the same tick as the event before it: its fillers take ticks,
+ * which belong to the thread that ran.
  */
 START_TEST(front_of_a_round_gives_no_time_to_no_thread)
 {

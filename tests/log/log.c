@@ -22,6 +22,7 @@
 #include "log/archive_log.h"
 #include "log/log.h"
 #include "support/log_checker.h"
+#include "support/new_log.h"
 
 #define SLOT_BYTES PX_SLOT_BYTES
 #define LONGEST_DATA (1 << 20)
@@ -115,22 +116,10 @@ static void make_report(uint64_t number, struct px_report *report)
 
 static int begin_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
 {
-	struct px_attr attr;
-	struct px_log_setup setup = {.fd = file,
-				     .attr = &attr,
-				     .writer = {.pid = 0x7FFFFFFF, .start = 1}, /* dead */
-				     .target_pid = 4711,
-				     .threads = &threads,
-				     .types = &types,
-				     .checkpoint_file = checkpoint_file};
+	const struct px_log_setup setup = {
+		.fd = file, .threads = &threads, .types = &types, .checkpoint_file = checkpoint_file};
 
-	px_attr_init(&attr);
-	attr.log_policy = policy;
-	attr.log_size = log_size;
-	attr.max_data_size = max_data;
-	attr.nr_rings = 1;
-	attr.create_time.tv_sec = 1700000000;
-	return px_log_create(&setup, &state, &wlog);
+	return px_test_new_log(&setup, policy, log_size, max_data, &state, &wlog);
 }
 
 static void new_log(uint32_t policy, uint64_t log_size, uint64_t max_data)
