@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * server [REQUESTS]: makes calls in the mix of a server with an event loop, which answers small requests of 20 clients:
- * of ten calls four are read, four write, one is epoll_wait and one locks, from about 40 sites, nearly all in the first of
- * six threads.  The clients are a child process.  bench/server.sh measures the size of its log.
+ * of ten calls four are read, four write, one is epoll_wait and one locks, from about 40 sites, nearly all in the first
+ * of six threads.  The clients are a child process.  bench/server.sh measures the size of its log.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches [ROUNDS]: measures what scheduling records cost the traced program.  A child lets two threads on one CPU take
- * turns through two pipes.  In each round it does so alone, and while this process records its switches; first with a
- * thread that begins later than the recording, then with one that began before; then a loop without switches, alone and
- * recorded.  The unit is CPU time of the child, so other programs disturb little.  The output
- * is the median over the rounds, with the least and the greatest.
+ * switches [ROUNDS]: measures what scheduling records cost the traced program.  A child lets two threads on one CPU
+ * take turns through two pipes.  In each round it does so alone, and while this process records its switches; first
+ * with a thread that begins later than the recording, then with one that began before; then a loop without switches,
+ * alone and recorded.  The unit is CPU time of the child, so other programs disturb little.  The output is the median
+ * over the rounds, with the least and the greatest.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -188,8 +188,8 @@ static void trace_queue(enum event event, uint32_t queue, uint32_t depth, uint32
 }
 
 /*
- * Say which fields the data have, for txtrace.  The name in struct file_data takes the rest of the data, so these events
- * have a description.  The others have a type, whose fields txtrace finds if you compile this file with -g.
+ * Say which fields the data have, for txtrace.  The name in struct file_data takes the rest of the data, so these
+ * events have a description.  The others have a type, whose fields txtrace finds if you compile this file with -g.
  */
 static void describe_events(void)
 {

@@ -69,12 +69,12 @@ int txtrace_attr_getaggregation(const trace_attr_t *__posix_trace_restrict __att
  * log has scheduling records.
  * EINVAL: attr is not initialized, a pointer is NULL, or sched is neither 0 nor 1.
  *
- * txtrace_get_sched_error() stores in *error why an active stream does not have the records that its attributes ask for:
- * EACCES or EPERM (/proc/sys/kernel/perf_event_paranoid, or missing rights), ENOSYS or ENOTSUP (the kernel has no such
- * records), EMFILE (each thread needs a descriptor for each CPU; the first thread only while the stream is created),
- * ENOMEM (RLIMIT_MEMLOCK), or another error of perf_event_open(2).  It stores 0 if the stream has them, or does not ask
- * for them.  txtrace_check_sched() tries it for a process, and leaves nothing open; 0: this process.  EINVAL: trid is
- * not an active stream of this process, pid is negative, or error is NULL.
+ * txtrace_get_sched_error() stores in *error why an active stream does not have the records that its attributes ask
+ * for: EACCES or EPERM (/proc/sys/kernel/perf_event_paranoid, or missing rights), ENOSYS or ENOTSUP (the kernel has no
+ * such records), EMFILE (each thread needs a descriptor for each CPU; the first thread only while the stream is
+ * created), ENOMEM (RLIMIT_MEMLOCK), or another error of perf_event_open(2).  It stores 0 if the stream has them, or
+ * does not ask for them.  txtrace_check_sched() tries it for a process, and leaves nothing open; 0: this process.
+ * EINVAL: trid is not an active stream of this process, pid is negative, or error is NULL.
  */
 int txtrace_attr_setsched(trace_attr_t *__attr, int __sched);
 int txtrace_attr_getsched(const trace_attr_t *__posix_trace_restrict __attr,
@@ -94,8 +94,8 @@ int txtrace_check_sched(pid_t __pid, int *__error);
  *				TXTRACE_SCHED_START there is one for each thread whose state is known, later one for
  *				each new thread (with its state TXTRACE_READY, before it runs), and one when a thread
  *				changes its name or executes another program
- *	TXTRACE_SWITCH_IN	the thread gets a CPU.  Data: the first TXTRACE_SCHED_SWITCH_BYTES of struct txtrace_sched;
- *				state is TXTRACE_RUNNING
+ *	TXTRACE_SWITCH_IN	the thread gets a CPU.  Data: the first TXTRACE_SCHED_SWITCH_BYTES of
+ *				struct txtrace_sched; state is TXTRACE_RUNNING
  *	TXTRACE_SWITCH_OUT	the thread loses its CPU.  The same data; state is TXTRACE_READY (it was preempted, or
  *				yielded), TXTRACE_BLOCKED, or TXTRACE_ENDED
  *	TXTRACE_SCHED_GAP	data: struct txtrace_sched_gap.  The kernel lost records of this CPU between the event
@@ -105,8 +105,8 @@ int txtrace_check_sched(pid_t __pid, int *__error);
  * So a log says this about a thread at a time: Before its first record, its state is not known, except that a thread
  * whose first record after TXTRACE_SCHED_START is a TXTRACE_SWITCH_OUT ran since then.  Its state is that of its newest
  * record, until its next one.  At TXTRACE_GAP_BEGINS, the states of all threads are not known any more, except those
- * that run on other CPUs.  Until TXTRACE_GAP_ENDS, a TXTRACE_SWITCH_IN on another CPU is known until the thread loses that
- * CPU.  After TXTRACE_SCHED_STOP, and after the end of a log without it, nothing is known.  A LOOP log may have
+ * that run on other CPUs.  Until TXTRACE_GAP_ENDS, a TXTRACE_SWITCH_IN on another CPU is known until the thread loses
+ * that CPU.  After TXTRACE_SCHED_STOP, and after the end of a log without it, nothing is known.  A LOOP log may have
  * overwritten TXTRACE_SCHED_START: then the records are valid from the first event on.
  */
 #define TXTRACE_SWITCH_IN 9u
@@ -167,8 +167,8 @@ enum txtrace_sched_end {
 /*
  * The stacks of calls that the preloaded object records.  After a call that waited at least bound_us microseconds (0 to
  * 32000), the stream gets an event txtrace_stack with the return addresses of its caller, and of the callers of that,
- * up to 32.  TXTRACE_STACKS_ALL: after each call.  TXTRACE_STACKS_NONE (default): no stacks.  A stream with stacks has a
- * max-data-size of at least 272.
+ * up to 32.  TXTRACE_STACKS_ALL: after each call.  TXTRACE_STACKS_NONE (default): no stacks.  A stream with stacks has
+ * a max-data-size of at least 272.
  * EINVAL: attr is not initialized, a pointer is NULL, or bound_us is none of these.
  */
 #define TXTRACE_STACKS_NONE (-1)
@@ -313,11 +313,11 @@ int txtrace_open(int __file_desc, int __flags, trace_id_t *__trid);
 int txtrace_refresh(trace_id_t __trid, int *__running);
 
 /*
- * Go to a place of a pre-recorded stream near a time: all events before this place are earlier than *time.  Events after
- * it may be earlier, too: at most about 8000 in a complete log.  In a log that is damaged or was being written, in a log
- * of an old format, and in a trace buffer of ThreadX, the place is the first event.  Store in *nr_before the number of
- * events before the place.  posix_trace_getnext_event() then returns the event after it.  EINVAL: trid is not a
- * pre-recorded stream of this process, a pointer is NULL, or time->tv_nsec is not in the range 0 to 999999999.
+ * Go to a place of a pre-recorded stream near a time: all events before this place are earlier than *time.  Events
+ * after it may be earlier, too: at most about 8000 in a complete log.  In a log that is damaged or was being written,
+ * in a log of an old format, and in a trace buffer of ThreadX, the place is the first event.  Store in *nr_before the
+ * number of events before the place.  posix_trace_getnext_event() then returns the event after it.  EINVAL: trid is not
+ * a pre-recorded stream of this process, a pointer is NULL, or time->tv_nsec is not in the range 0 to 999999999.
  */
 int txtrace_seek(trace_id_t __trid, const struct timespec *__posix_trace_restrict __time,
 		 unsigned long long *__posix_trace_restrict __nr_before);
@@ -407,10 +407,10 @@ int txtrace_name_object(const void *__object, const char *__name);
  * The controller of a stream with a log calls this to give names to objects that the traced program has not named. From
  * now on, when a call in the log refers to such an object for the first time, the library calls name().  name() stores
  * the name, with a null byte at its end, in at most size bytes at text, and returns 0.  Any other return value means
- * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread that
- * flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not use
- * trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream of
- * this process with a log.
+ * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
+ * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
+ * use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream
+ * of this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
@@ -420,8 +420,8 @@ int txtrace_set_namer(trace_id_t __trid,
 /*
  * Descriptions of event types.
  *
- * A description says which fields the data of an event type have, so that readers show `id=7 load=0.5` instead of bytes.
- * It is a list of declarations in one of two forms (txtrace-types(7) has the grammar and the limits):
+ * A description says which fields the data of an event type have, so that readers show `id=7 load=0.5` instead of
+ * bytes.  It is a list of declarations in one of two forms (txtrace-types(7) has the grammar and the limits):
  *
  *	"u32 id; pad 4; f64 load; char name[24]"	nothing is aligned
  *	"uint32_t id; double load; char name[24];"	as the compiler lays out the members of a structure
@@ -552,8 +552,8 @@ int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t
 
 /*
  * Get the modules of a process in the same format: of a running process, or of one that has ended while a stream traced
- * it, as long as this stream exists.  The stream belongs to a process of the same user with the same TXTRACE_DIR.  Store
- * as many whole lines as fit, and their length in *length.  ESRCH: the modules of this process are not known.
+ * it, as long as this stream exists.  The stream belongs to a process of the same user with the same TXTRACE_DIR.
+ * Store as many whole lines as fit, and their length in *length.  ESRCH: the modules of this process are not known.
  */
 int txtrace_get_process_modules(pid_t __pid, char *__buffer, size_t __size, size_t *__length);
 

@@ -306,9 +306,10 @@ static void reject(void *argument, const struct found *found, const char *reason
 
 	job->nr_rejected++;
 	if (job->options->is_verbose)
-		message("%s: %s0x%" PRIx64 " has %s, but %s", title(job->walk.path), found->has_offset ? "" : "address ",
-			found->has_offset ? found->offset : found->address, found->header.is_big ? "TXTB" : "BTXT",
-			reason);
+		message("%s: %s0x%" PRIx64 " has %s, but %s", title(job->walk.path),
+			found->has_offset ? "" : "address ",
+			found->has_offset ? found->offset : found->address,
+			found->header.is_big ? "TXTB" : "BTXT", reason);
 }
 
 static const struct scan_calls calls = {begin, take_bytes, end, reject};

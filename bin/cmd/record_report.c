@@ -131,10 +131,12 @@ static void report_more(const struct recording *recording)
 	if (target_is_traceable(target))
 		message("without --sched-only, the events and calls of %s are recorded, too", target->name);
 	else if (target->is_static)
-		message("%s is linked statically, so its calls cannot be recorded, unless it is linked with libposixtrace",
+		message("%s is linked statically, so its calls cannot be recorded, unless it is linked with "
+			"libposixtrace",
 			target->name);
 	else
-		message("for the calls of %s, its locks and its waits, start it by txtrace record --preload; txtrace doctor "
+		message("for the calls of %s, its locks and its waits, start it by txtrace record --preload; "
+			"txtrace doctor "
 			"says which of them are recorded",
 			target->name);
 }

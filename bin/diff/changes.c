@@ -68,7 +68,8 @@ static void add(struct changes *changes, struct timed *old, struct timed *new)
 
 void changes_find(struct changes *changes, const struct timed_list *old, const struct timed_list *new)
 {
-	*changes = (struct changes){.change = must(reallocarray(NULL, old->nr + new->nr + 1, sizeof(*changes->change)))};
+	*changes = (struct changes){.change = must(reallocarray(NULL, old->nr + new->nr + 1,
+								sizeof(*changes->change)))};
 	for (size_t i = 0; i < old->nr; i++)
 		add(changes, &old->timed[i], times_find(new, old->timed[i].name));
 	for (size_t i = 0; i < new->nr; i++)

@@ -6,10 +6,10 @@
  * file are events. So the code below encodes events directly, without a protobuf-c message for each event. It writes
  * the same bytes as protobuf-c: the fields are in the order of their numbers, and no number is longer than necessary.
  *
- * A log with scheduling records has two accounts of them.  The tracks with slices name what a thread was blocked on, and
- * show where its state is not known.  The other account is in Perfetto's own events of thread states, from which its
- * tracks of threads and CPUs and its queries come.  These events cannot say that a state is not known any more.  So they
- * are left out if the kernel lost records, or if the records stopped in between.
+ * A log with scheduling records has two accounts of them.  The tracks with slices name what a thread was blocked on,
+ * and show where its state is not known.  The other account is in Perfetto's own events of thread states, from which
+ * its tracks of threads and CPUs and its queries come.  These events cannot say that a state is not known any more.  So
+ * they are left out if the kernel lost records, or if the records stopped in between.
  *
  * Times of a log are CLOCK_REALTIME, and a clock snapshot makes this clock the clock of the trace. Times of a ThreadX
  * buffer begin at 0.

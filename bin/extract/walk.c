@@ -25,8 +25,8 @@ static void walk_at(struct walk *walk, struct stream *stream, unsigned int depth
 
 static const char *name_of_walk(const struct walk *walk, char *text, size_t size)
 {
-	snprintf(text, size, walk->member ? "%s: %s" : "%s", strcmp(walk->path, "-") == 0 ? "standard input" : walk->path,
-		 walk->member);
+	snprintf(text, size, walk->member ? "%s: %s" : "%s",
+		 strcmp(walk->path, "-") == 0 ? "standard input" : walk->path, walk->member);
 	return text;
 }
 

@@ -16,7 +16,7 @@ struct counted_row {
 	int64_t from_ns, until_ns; /* of the first and the last count, from the first event */
 	int64_t ran_ns, ready_ns;  /* between them */
 	int64_t ran_from_ns, ready_from_ns;
-	bool knows_ready;	   /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
+	bool knows_ready; /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
 	bool is_late; /* it began in the log */
 };
 

@@ -226,8 +226,8 @@ void inversions_event(struct inversions *inversions, const struct report_event *
 	if (!begins && !note_give_back(inversions, event) && inversions->nr_open > 0 && !inversions->has_records)
 		find_culprit(inversions, event);
 	/*
-	 * With records, the third thread may be known at once.  The thread asks for the mutex, and is suspended; the reader
-	 * has made an event of its own for the latter.  Neither ends the inversion.
+	 * With records, the third thread may be known at once.  The thread asks for the mutex, and is suspended; the
+	 * reader has made an event of its own for the latter.  Neither ends the inversion.
 	 */
 	if (inversions->nr_ending > 0 && !(inversions->has_records && (begins || event->is_made)))
 		end(inversions, event);

@@ -98,8 +98,8 @@ struct source {
 	struct map by_address,
 		by_tid; /* values are 1 + index in objects[]; both maps are filled at the first use */
 	/*
-	 * Tids that several threads had, one after the other: the value is 1 + the index of the thread that has it at the last
-	 * event, or 1 + nr_objects if this is not known.
+	 * Tids that several threads had, one after the other: the value is 1 + the index of the thread that has it at
+	 * the last event, or 1 + nr_objects if this is not known.
 	 */
 	struct map reused_tids;
 	unsigned char *data;

@@ -203,7 +203,8 @@ void source_report_sched(struct source *source)
 	source->is_sched_reported = true;
 	progress_end();
 	/* The kernel says how many only with its next record. */
-	message("%s: the kernel lost %s%llu scheduling records: in %llu gaps it is not known which threads had a CPU; no other "
+	message("%s: the kernel lost %s%llu scheduling records: in %llu gaps it is not known which threads had a "
+		"CPU; no other "
 		"event is missing for this reason",
 		source->path, source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
 }

@@ -9,8 +9,8 @@
 #define SWITCH_NS 5000	   /* the kernel switches between two threads of the program in this time */
 
 /*
- * In a file of all CPUs, a wait ends with the end of its call, so a thread that gets the CPU before does not run yet.  In
- * a file of one CPU, the wait ends here.
+ * In a file of all CPUs, a wait ends with the end of its call, so a thread that gets the CPU before does not run yet.
+ * In a file of one CPU, the wait ends here.
  */
 static void put_switch_in(struct running *running, const struct spooled *event)
 {

@@ -21,7 +21,9 @@ struct running_thread {
 	bool is_asleep, has_ended;
 	bool is_blocked; /* is_asleep without a call: the kernel says that the thread is blocked */
 	bool is_waiting; /* the last event of the thread begins a wait in a call, or ends the thread */
-	/* The last SUSPEND of the thread comes when the kernel says that the thread is blocked, or that it has ended. */
+	/*
+	 * The last SUSPEND of the thread comes when the kernel says that the thread is blocked, or that it has ended.
+	 */
 	bool is_going, is_ending;
 	uint32_t state; /* if is_asleep or is_going: the state of the SUSPEND */
 	int asleep_cpu; /* if is_asleep: the CPU of the SUSPEND */

@@ -28,8 +28,8 @@ void running_resume(struct running *running, const struct spooled *cause,
 			event.info[3] = running->threads.cpu[cpu].thread ?: running->threads.idle;
 	}
 	/*
-	 * The thread takes a CPU that no thread has.  TraceX counts a RESUME as a preemption if another thread runs after it
-	 * than before it, so the entry is of the thread itself.
+	 * The thread takes a CPU that no thread has.  TraceX counts a RESUME as a preemption if another thread runs
+	 * after it than before it, so the entry is of the thread itself.
 	 */
 	if (running->per_core && running->has_records && event.info[3] == thread->handle) {
 		event.context = thread->handle;

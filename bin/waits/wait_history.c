@@ -277,7 +277,8 @@ struct ran_estimate wait_history_estimate(const struct kept *kept, struct part p
 		const struct ran *ran = &kept->ran[i];
 		const struct part whole = {ran->from_ns, ran->until_ns};
 		int64_t all_ns = outside_waits(kept, whole, &first);
-		int64_t ns = outside_waits(kept, part_common(part, ran->from_ns, ran->until_ns), &(unsigned int){first});
+		int64_t ns = outside_waits(kept, part_common(part, ran->from_ns, ran->until_ns),
+					   &(unsigned int){first});
 		int64_t ran_ns = ran->ran_ns < all_ns ? ran->ran_ns : all_ns;
 
 		if (ns <= 0 || all_ns <= 0)

@@ -111,8 +111,8 @@ struct wait_history {
 void wait_history_begin(struct wait_history *wait_history);
 
 /*
- * Callbacks for the members `ended`, `stack`, `given`, `unknown`, `spent` and `ran` of a listener of waits_read().  arg is
- * the struct wait_history.
+ * Callbacks for the members `ended`, `stack`, `given`, `unknown`, `spent` and `ran` of a listener of waits_read().  arg
+ * is the struct wait_history.
  */
 void wait_history_wait(void *arg, const struct wait *wait);
 void wait_history_stack(void *arg, const struct wait *wait, const struct stack *stack);
@@ -143,8 +143,8 @@ struct shares wait_history_shares(const struct kept *kept, const struct waiter *
 struct state_times wait_history_rest(struct kept *kept, struct part part);
 
 /*
- * The same from what the thread said of its CPU time.  A thread that says this once for a period outside of this one and
- * inside counts as if it had run evenly.
+ * The same from what the thread said of its CPU time.  A thread that says this once for a period outside of this one
+ * and inside counts as if it had run evenly.
  */
 struct ran_estimate wait_history_estimate(const struct kept *kept, struct part part);
 

@@ -189,8 +189,8 @@ struct waits_listener {
 	/* The thread no longer holds the object, but no event shows when the thread gave it back. */
 	void (*dropped)(void *arg, const struct hold *hold, int64_t at_ns);
 	/*
-	 * In a log without scheduling records: the thread ran for ran_ns in this period, which goes from the end of a wait
-	 * to the end of a later one.
+	 * In a log without scheduling records: the thread ran for ran_ns in this period, which goes from the end of a
+	 * wait to the end of a later one.
 	 */
 	void (*ran)(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns, int64_t ran_ns);
 	/* What a thread did in a period; see thread_states.h.  waiter is NULL if the thread has recorded no event. */

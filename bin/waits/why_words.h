@@ -38,8 +38,8 @@ struct words why_place(const struct why_words *to, uintptr_t address);
 
 /*
  * Return which thread (0: any) was blocked longest outside of recorded waits, as unseen_most() finds it: "worker 12 was
- * blocked for 1.0 s outside of recorded waits".  The text is empty if there is none, or if events are missing: the begin
- * of a wait may be among them.
+ * blocked for 1.0 s outside of recorded waits".  The text is empty if there is none, or if events are missing: the
+ * begin of a wait may be among them.
  */
 struct words why_untraced(const struct unseen *unseen, unsigned int context);
 

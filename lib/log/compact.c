@@ -99,8 +99,8 @@ static int put_objects(const struct compact *compact, const struct px_archive_vo
 }
 
 /*
- * All volumes get as many object slots as the one that needs most, with names as long as the longest one.  If the slots of a log of version 2 were full, its
- * number of slots says that events may lack their thread.
+ * All volumes get as many object slots as the one that needs most, with names as long as the longest one.  If the slots
+ * of a log of version 2 were full, its number of slots says that events may lack their thread.
  */
 static int count_objects(struct compact *compact)
 {

@@ -17,8 +17,8 @@
  * its image has room for more entries, the writer cuts the image, and moves the section to the end of the cut image.
  * When the log is complete, the tail is directly behind the last volume.
  *
- * A log that was written once more when it was complete (compact.h) has *tight* volumes: their header and commit take no
- * pages, and names in their object slots take no more bytes than the longest one.
+ * A log that was written once more when it was complete (compact.h) has *tight* volumes: their header and commit take
+ * no pages, and names in their object slots take no more bytes than the longest one.
  *
  * A *position* is the number of an entry, counted from the beginning of the log.  A LOOP log reuses its entries: the
  * entry at a position has the number `position modulo the number of all entries`.  In other logs, the entry has the
@@ -43,8 +43,8 @@
  * without them.  Then it writes context 0 into the first entry to overwrite: the viewer stops at an entry with context
  * 0.  Then it sets `current` in the header of the image to the entry with which the viewer begins.  This is the first
  * entry after those to overwrite that is not RUNNING, RESUME or SUSPEND: such an entry may be of an event that is
- * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread, which
- * has the stamp of the newest event.  The writer overwrites the first of all these entries last.
+ * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread,
+ * which has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
  * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
  * refuses the section (MODEL-9).

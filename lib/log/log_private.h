@@ -87,7 +87,9 @@ struct px_log_volume {
 	/* The object slots that the next write must write: those with is_dirty or is_stale. */
 	uint16_t *changed;
 	uint32_t nr_changed;
-	/* Of a LOOP log: bit i is set if the viewer may begin with entry i (px_log_is_front()).  Of other logs: NULL. */
+	/*
+	 * Of a LOOP log: bit i is set if the viewer may begin with entry i (px_log_is_front()).  Of other logs: NULL.
+	 */
 	uint64_t *fronts;
 };
 

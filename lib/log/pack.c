@@ -46,8 +46,8 @@ struct px_pack {
 	unsigned char *bytes;	/* header, objects, unused bytes, records */
 	unsigned char *records; /* in `bytes` */
 	/*
-	 * Definitions of objects that are no threads: OBJECT_MAX bytes for the first one, then the others.  Each is stored
-	 * as its differences from the object before it, so threads and others stand together.
+	 * Definitions of objects that are no threads: OBJECT_MAX bytes for the first one, then the others.  Each is
+	 * stored as its differences from the object before it, so threads and others stand together.
 	 */
 	unsigned char *others;
 	size_t objects_max, records_max;

@@ -36,9 +36,9 @@
  * tests/tree/aarch64.sh looks for these steps in the code of a compiler.
  *
  * Both versions together have 56 bits.  The word is the same again after 2^56 changes of the filter, or after 2^48
- * changes of the state.  The fastest controller takes 0.35 us for a change of the filter and 0.16 us for a change of the
- * state.  So a writer would have to sleep between its two loads for at least 1.4 years, while a controller does nothing
- * else.
+ * changes of the state.  The fastest controller takes 0.35 us for a change of the filter and 0.16 us for a change of
+ * the state.  So a writer would have to sleep between its two loads for at least 1.4 years, while a controller does
+ * nothing else.
  *
  * When the version of the window rises with the filter, a writer between its loads begins again, as after a stop.  If
  * it has just filled the stream, it leaves the automatic stop to the thread that changes the filter.  That thread looks

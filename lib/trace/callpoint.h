@@ -68,10 +68,10 @@ _Static_assert(PX_NO_WRAPPER_THREAD_TIME < PX_WRAPPERS_MAX, "calls[] of a ring c
  * log/frame.h.)
  *
  * If a stream has no scheduling records, though it asked for them, an event txtrace_thread_time follows the event of a
- * call that has waited for at least PX_THREAD_TIME_WAIT_NS: how much CPU time the thread has used up to now.  The kernel
- * brings this time up to date when a thread loses its CPU, as it has just done for the wait.  At the begin of a wait, it
- * may lack all since the last tick of the kernel, so the thread does not ask then.  At its end, a thread asks in a way
- * that takes longer, and gets its time at this moment.
+ * call that has waited for at least PX_THREAD_TIME_WAIT_NS: how much CPU time the thread has used up to now.  The
+ * kernel brings this time up to date when a thread loses its CPU, as it has just done for the wait.  At the begin of a
+ * wait, it may lack all since the last tick of the kernel, so the thread does not ask then.  At its end, a thread asks
+ * in a way that takes longer, and gets its time at this moment.
  */
 void px_callpoint(uint32_t wrapper, uint32_t call_at, uint64_t first, uint64_t second,
 		  void *address);

@@ -364,8 +364,9 @@ static uint32_t rule_of_state(const struct machine *machine)
 
 	if (state->pc_is_undefined)
 		return PX_CFA_END;
-	if (!state->has_pc || state->cfa_offset % 8 != 0 || offset < -PX_RULE_OFFSET_MAX || offset >= PX_RULE_OFFSET_MAX ||
-	    saved < 0 || saved > 63 || (state->fp == PX_FP_SAVED && state->fp_offset % 8 != 0))
+	if (!state->has_pc || state->cfa_offset % 8 != 0 || offset < -PX_RULE_OFFSET_MAX ||
+	    offset >= PX_RULE_OFFSET_MAX || saved < 0 || saved > 63 ||
+	    (state->fp == PX_FP_SAVED && state->fp_offset % 8 != 0))
 		return PX_CFA_NONE;
 	return (uint32_t)kind | (uint32_t)state->fp << PX_RULE_FP_BIT | (uint32_t)saved << PX_RULE_SAVED_BIT |
 	       (uint32_t)(offset + PX_RULE_OFFSET_MAX) << PX_RULE_OFFSET_BIT;

@@ -83,8 +83,8 @@ struct px_inside {
 	uintptr_t stack_low;  /* the stack reaches at least down to this address */
 	uint32_t stack_ends;  /* 1: the stack ends at stack_low */
 	/*
-	 * If a stream has stacks or times of threads: when the wait of this thread began; 0: not known, as after a wait in a
-	 * handler.
+	 * If a stream has stacks or times of threads: when the wait of this thread began; 0: not known, as after a wait
+	 * in a handler.
 	 */
 	uint64_t wait_since;
 	uintptr_t interruption; /* the signal frame that was found last (frames.h); 0: none */

@@ -75,7 +75,8 @@ PX_INLINE bool is_lasting(uintptr_t start)
 
 static PX_COLD void find_lasting(void)
 {
-	const uintptr_t inside[] = {getauxval(AT_ENTRY), (uintptr_t)&getauxval, getauxval(AT_BASE), (uintptr_t)&px_unwind};
+	const uintptr_t inside[] = {getauxval(AT_ENTRY), (uintptr_t)&getauxval, getauxval(AT_BASE),
+				    (uintptr_t)&px_unwind};
 	struct dl_find_object found;
 
 	for (unsigned int i = 0; i < PX_ARRAY_SIZE(inside); i++)
@@ -257,8 +258,9 @@ static bool step(struct walk *walk, bool *was_signal)
 }
 
 #define PREPARE() ((void)0)
-#define HERE(walk)                                                                                                     \
-	__asm__ __volatile__("adr %0, .\n\tmov %1, sp\n\tmov %2, x29" : "=r"((walk)->pc), "=r"((walk)->sp), "=r"((walk)->fp))
+#define HERE(walk)                                                                                 \
+	__asm__ __volatile__("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"                              \
+			     : "=r"((walk)->pc), "=r"((walk)->sp), "=r"((walk)->fp))
 
 #else
 

@@ -52,7 +52,8 @@ int main(void)
 	oracle_says("blocked --format csv -f pthread_mutex_lock", "disk_lock,,holder_did,(?:~ran|was blocked)");
 	oracle_says("why main@disk_lock",
 		    "holder [0-9]+ (?:ran, was ready to run, or waited in a call that is not traced, all the time|"
-		    "ran for ~[0-9.]+ [mun]?s, and was ready to run, or waited in a call that is not traced, for ~[0-9.]+ ms|"
+		    "ran for ~[0-9.]+ [mun]?s, and was ready to run, or waited in a call that is not traced, "
+		    "for ~[0-9.]+ ms|"
 		    ".* was blocked for [0-9.]+ ms; the calls in which it was blocked are not traced)");
 	oracle_report();
 	return 0;

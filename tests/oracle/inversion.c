@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A priority inversion on one CPU, with the policy SCHED_FIFO.  "low" holds a mutex and wakes "high", which waits for the
- * mutex.  Then it wakes "mid", which preempts it and computes.  Prints the CPU time of mid in ns.  Exit: 77 if the system
- * does not permit the policy.
+ * A priority inversion on one CPU, with the policy SCHED_FIFO.  "low" holds a mutex and wakes "high", which waits for
+ * the mutex.  Then it wakes "mid", which preempts it and computes.  Prints the CPU time of mid in ns.  Exit: 77 if the
+ * system does not permit the policy.
  */
 #include <pthread.h>
 #include <sched.h>

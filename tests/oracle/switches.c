@@ -6,12 +6,12 @@
  *	thread TID BEGIN END CPU
  *
  * share: one thread computes and one sleeps in turns, on one CPU.  ping_pong: two threads take turns on one CPU.
- * storm: 5,000 threads that live for a short time.  forks: 300 processes that live for a short time.  pool: eight threads
- * take tasks from a list, on two CPUs.  moves: a thread goes from CPU to CPU.  moved: the first thread moves another
- * one, as taskset does.  fifo: a thread computes and holds a mutex, and a thread with the policy SCHED_FIFO preempts it;
- * exit 77 if the system does not permit that.  flood: two threads yield their CPU to each other until the file `enough`
- * exists.  When the file `go` exists, they make the file `flooded` after switches that no buffer of the kernel has room
- * for.
+ * storm: 5,000 threads that live for a short time.  forks: 300 processes that live for a short time.  pool: eight
+ * threads take tasks from a list, on two CPUs.  moves: a thread goes from CPU to CPU.  moved: the first thread moves
+ * another one, as taskset does.  fifo: a thread computes and holds a mutex, and a thread with the policy SCHED_FIFO
+ * preempts it; exit 77 if the system does not permit that.  flood: two threads yield their CPU to each other until the
+ * file `enough` exists.  When the file `go` exists, they make the file `flooded` after switches that no buffer of the
+ * kernel has room for.
  */
 #include <fcntl.h>
 #include <pthread.h>

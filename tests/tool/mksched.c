@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log from a description: mksched FILE [COUNT] < DESCRIPTION.  With COUNT, it is a LOOP log that has overwritten
- * so many events before those of the description, and its stream has lost twice as many.  Each line of the description is an event, in the order
- * of time; "#" begins a comment.  TIME is in microseconds.  TID is also the number of the handle, and the pid is 100.
+ * Writes a log from a description: mksched FILE [COUNT] < DESCRIPTION.  With COUNT, it is a LOOP log that has
+ * overwritten so many events before those of the description, and its stream has lost twice as many.  Each line of the
+ * description is an event, in the order of time; "#" begins a comment.  TIME is in microseconds.  TID is also the
+ * number of the handle, and the pid is 100.
  *
  *	TIME start | stop			TXTRACE_SCHED_START; TXTRACE_SCHED_STOP
  *	TIME died				TXTRACE_SCHED_STOP, because the recorder died
@@ -79,16 +80,18 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 		   const void *data, size_t size)
 {
 	char text[32];
-	struct px_report report = {.record = {.id = id,
-					      .pid = tid ? PID : 0,
-					      .thread = tid ? 0x7000 + tid : 0,
-					      .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
-					      .priority = px_txtb_priority_word(!tid ? 0 : priority_of[tid % 256] ? priority_of[tid % 256] - 1 : 100),
-					      .cpu = cpu,
-					      .flags = flags},
-				   .time_ns = BEGIN_NS + time_us * 1000,
-				   .length = size,
-				   .copied = size};
+	unsigned int of_thread = priority_of[tid % 256] ? priority_of[tid % 256] - 1 : 100;
+	struct px_report report = {
+		.record = {.id = id,
+			   .pid = tid ? PID : 0,
+			   .thread = tid ? 0x7000 + tid : 0,
+			   .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
+			   .priority = px_txtb_priority_word(tid ? of_thread : 0),
+			   .cpu = cpu,
+			   .flags = flags},
+		.time_ns = BEGIN_NS + time_us * 1000,
+		.length = size,
+		.copied = size};
 
 	snprintf(text, sizeof(text), "thread-%u", tid);
 	if (tid)

@@ -230,7 +230,8 @@ static void read_event(const Perfetto__TrackEvent *event, uint64_t time_ns)
 
 static void read_state(const Perfetto__GenericKernelTaskStateEvent *event, uint64_t time_ns)
 {
-	static const char *const words[] = {NULL, NULL, "runnable", "running", "sleeps", NULL, NULL, "dead", "destroyed"};
+	static const char *const words[] = {NULL, NULL, "runnable", "running", "sleeps", NULL, NULL, "dead",
+					    "destroyed"};
 	static signed char last[TIDS_MAX];
 
 	check_unknown(&event->base);
