@@ -45,7 +45,8 @@ now_ms()
 cpu_ms()
 {
 	times >"$scratch/times_of_children"
-	tail -1 "$scratch/times_of_children" | tr 'ms' '  ' | awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }'
+	tail -1 "$scratch/times_of_children" | tr 'ms' '  ' |
+		awk '{ printf "%.0f", ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }'
 }
 
 # measure NAME COMMAND...: write lines "NAME WAY MS" with the elapsed time, and "NAME_cpu WAY MS" with the CPU time
@@ -71,7 +72,8 @@ ask()
 	name=$1
 	shift
 	redis-benchmark -s "$scratch/redis" -c 20 --csv "$@" 2>/dev/null |
-		awk -F '[",]+' -v name="$name" -v way="$way" '$3 + 0 > 0 { printf "%s_%s %s %.0f\n", name, $2, way, 1e9 / $3 }'
+		awk -F '[",]+' -v name="$name" -v way="$way" \
+			'$3 + 0 > 0 { printf "%s_%s %s %.0f\n", name, $2, way, 1e9 / $3 }'
 }
 
 measure_redis()
@@ -80,7 +82,8 @@ measure_redis()
 		{ echo 'redis: there is no redis-server' >&2; return; }
 	for round in $(seq "$rounds"); do
 		for way in $ways; do
-			(under $way redis-server --port 0 --unixsocket "$scratch/redis" --save '' --daemonize no) >/dev/null &
+			(under $way redis-server --port 0 --unixsocket "$scratch/redis" --save '' --daemonize no) \
+				>/dev/null &
 			server=$!
 			until [ -S redis ]; do sleep 0.05; done
 			ask redis -n 20000 -t set,get
@@ -115,4 +118,5 @@ sort -k 1,1 -k 2,2 -k 3,3n times | awk '
 				printf " %10.0f %+7.1f %%", median(name " " ways[i]), base ? (median(name " " ways[i]) / base - 1) * 100 : 0
 			printf "\n"
 		}
-	}' | sort -k 1,1 | awk '/^program/ { print; next } { lines[++n] = $0 } END { for (i = 1; i <= n; i++) print lines[i] }'
+	}' | sort -k 1,1 |
+		awk '/^program/ { print; next } { lines[++n] = $0 } END { for (i = 1; i <= n; i++) print lines[i] }'

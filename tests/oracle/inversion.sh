@@ -39,7 +39,8 @@ awk -F, -v mid="$mid_ns" '
 nr_checks=$((nr_checks + 1))
 "$tool" why log high >said 2>&1 || complain 'why fails'
 grep -q 'Priority inversion: high.* is more urgent' said || complain "why does not name the inversion: $(cat said)"
-grep -q 'low.* held it for .* of it without a CPU' said || complain "why does not say that the holder had no CPU: $(cat said)"
+grep -q 'low.* held it for .* of it without a CPU' said ||
+	complain "why does not say that the holder had no CPU: $(cat said)"
 nr_checks=$((nr_checks + 1))
 "$tool" locks --format csv log 2>/dev/null | grep '^Holders without a CPU' | grep -q 'lock,.*holder,low' ||
 	complain "locks does not list the holder: $("$tool" locks --format csv log 2>&1)"

@@ -31,7 +31,8 @@ judge()
 		complain "$program: $(cat said)"
 }
 
-for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu timers two_cpus storm; do
+for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu \
+	timers two_cpus storm; do
 	judge $name
 done
 # Without scheduling records, the calls alone must say the same.
@@ -64,10 +65,12 @@ void *malloc(size_t size)
 END
 nr_checks=$((nr_checks + 1))
 if ${CC:-cc} -shared -fPIC early.c -o early.so 2>err; then
-	LD_PRELOAD=$scratch/early.so "$tool" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null 2>err ||
+	LD_PRELOAD=$scratch/early.so "$tool" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null \
+		2>err ||
 		complain "lost_wakeup fails: $(cat err)"
 	"$tool" why early.trx forgotten >said 2>&1
-	grep -q 'No thread of this trace signalled' said && ! grep -q 'may be older' said || complain "why doubts that the log has the beginning: $(cat said)"
+	grep -q 'No thread of this trace signalled' said && ! grep -q 'may be older' said ||
+		complain "why doubts that the log has the beginning: $(cat said)"
 else
 	complain "early.c is not compiled: $(cat err)"
 fi

@@ -85,14 +85,17 @@ has_records without no
 # EPERM, EACCES, ENOSYS, EMFILE, ENOMEM
 for error in 1 13 38 24 12; do
 	nr_checks=$((nr_checks + 1))
-	"$programs/refuse" $error "$tool" record --preload --force -o refused "$programs/switches" share >account 2>err ||
+	"$programs/refuse" $error "$tool" record --preload --force -o refused "$programs/switches" share >account \
+		2>err ||
 		complain "record fails with error $error: $(cat err)"
-	[ "$(grep -c 'without scheduling records: ' err)" -eq 1 ] || complain "error $error is not said once: $(cat err)"
+	[ "$(grep -c 'without scheduling records: ' err)" -eq 1 ] ||
+		complain "error $error is not said once: $(cat err)"
 	[ "$(grep -c thread account)" -eq 2 ] || complain "with error $error the program does not end"
 	has_records refused no
 	# Then the log has what the kernel counts for each thread.
 	nr_checks=$((nr_checks + 1))
-	"$tool" print refused | grep -q 'txtrace_cpu_time .*ran_ns=' || complain "the log has no times of threads after error $error"
+	"$tool" print refused | grep -q 'txtrace_cpu_time .*ran_ns=' ||
+		complain "the log has no times of threads after error $error"
 	nr_checks=$((nr_checks + 1))
 	"$tool" report --profile refused | grep -q '~Time/s' || complain 'report does not mark estimates'
 	# Each thread says at its end how long it ran.
@@ -124,7 +127,8 @@ as_user="setpriv --reuid=$user --clear-groups --inh-caps=-all --bounding-set=-al
 if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	nr_checks=$((nr_checks + 1))
 	mkdir "$scratch/user" && chmod 755 "$scratch" && chown "$user" "$scratch/user"
-	(cd "$scratch/user" && TXTRACE_DIR=$scratch/user/shm $as_user "$tool" record --preload -o log "$programs/switches" share \
+	(cd "$scratch/user" &&
+		TXTRACE_DIR=$scratch/user/shm $as_user "$tool" record --preload -o log "$programs/switches" share \
 		>account 2>err) || complain "record as a user fails: $(cat "$scratch/user/err")"
 	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 		has_records "$scratch/user/log" yes
@@ -150,7 +154,8 @@ if await log_has flood txtrace_switch_in; then
 	touch go
 	await test -e flooded || complain 'the program does not flood the buffers'
 	kill -CONT $recorder
-	await log_has flood 'txtrace_sched_gap .*ends' || complain 'the kernel lost no records, or the log does not say so'
+	await log_has flood 'txtrace_sched_gap .*ends' ||
+		complain 'the kernel lost no records, or the log does not say so'
 else
 	complain "no switches of the program come: $(cat err)"
 fi
@@ -199,8 +204,10 @@ for i in $(seq "$nr_kills"); do
 	"$tool" print --columns event,data killed >said 2>err || complain "the log of a killed recorder: $(cat err)"
 	[ $was_killed -eq 137 ] || complain "the recorder has ended before it was killed: $was_killed"
 	if grep -q txtrace_sched_start said; then
-		grep -q 'txtrace_sched_stop  *the recorder died' said || complain 'scheduling does not end with the recorder'
-		"$tool" info killed | grep -q 'scheduling .*the recorder died' || complain 'info does not say when scheduling ends'
+		grep -q 'txtrace_sched_stop  *the recorder died' said ||
+			complain 'scheduling does not end with the recorder'
+		"$tool" info killed | grep -q 'scheduling .*the recorder died' ||
+			complain 'info does not say when scheduling ends'
 	fi
 done
 "$tool" recover >/dev/null 2>&1

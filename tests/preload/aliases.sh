@@ -42,7 +42,8 @@ comm -12 "$scratch/libc" "$scratch/aliases" >"$scratch/exported"
 while read -r alias; do
 	nr_checks=$((nr_checks + 1))
 	grep -qx -e "$alias" "$scratch/wrapped" && continue
-	echo "$exceptions" | grep -qx -e "$alias" || complain "$alias bypasses its wrapper: it is not in preload/wrappers.def"
+	echo "$exceptions" | grep -qx -e "$alias" ||
+		complain "$alias bypasses its wrapper: it is not in preload/wrappers.def"
 done <"$scratch/exported"
 # The compiler made no wrapper invisible.
 ${NM:-nm} -D --defined-only "$object" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >"$scratch/object"

@@ -255,7 +255,8 @@ run TXTRACE_CHILDREN=yes TXTRACE_OUT=%p.trx sh -c './sizes; true'
 	complain "a process that has done nothing has a stream of $(cat out) KiB"
 
 # If there is no more memory for the rings, events are lost, and the program goes on.
-if [ "$(id -u)" -eq 0 ] && mkdir few && mount -t tmpfs -o "size=$((1500 + 300 * $(getconf _NPROCESSORS_CONF)))k,mode=700" none few 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mkdir few &&
+	mount -t tmpfs -o "size=$((1500 + 300 * $(getconf _NPROCESSORS_CONF)))k,mode=700" none few 2>/dev/null; then
 	trap 'umount "$scratch/few"; rm -rf "$scratch" "$TXTRACE_DIR"' EXIT
 	rm -f ./*.trx*
 	bare ./between many 2 30000

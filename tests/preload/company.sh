@@ -8,7 +8,8 @@
 nr_skipped=0
 own=$top/tests/preload/company.c
 for variant in LOCKS STANDS ALLOCATES; do
-	${CC:-cc} -shared -fPIC -fno-builtin -D$variant "$own" -o "lib$variant.so" -ldl -pthread || complain "$variant is not compiled"
+	${CC:-cc} -shared -fPIC -fno-builtin -D$variant "$own" -o "lib$variant.so" -ldl -pthread ||
+		complain "$variant is not compiled"
 done
 ${CC:-cc} -fno-builtin -DPROGRAM "$own" -o threads -pthread || complain 'the program is not compiled'
 mkdir files logs

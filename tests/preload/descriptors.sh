@@ -16,14 +16,16 @@ battery()
 		case $way in
 		plain) "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
 		loaded) LD_PRELOAD=$object "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
-		traced) traced "$scratch/$name.trx" "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		traced) traced "$scratch/$name.trx" "$programs/descriptors" "$scratch/here" "$@" \
+			>"$scratch/$name.$way" ;;
 		esac || complain "$name: $way: it exits with $?"
 		nr_checks=$((nr_checks + 1))
 		diff "$scratch/$name.plain" "$scratch/$name.$way" >"$scratch/diff" ||
 			complain "$name: $way: $(head -20 "$scratch/diff")"
 	done
 	names_and_data "$scratch/$name.trx" >"$scratch/$name.events"
-	awk -f "$top/tests/preload/parts.awk" "$top/preload/wrappers.def" "$scratch/$name.events" >"$scratch/$name.parts"
+	awk -f "$top/tests/preload/parts.awk" "$top/preload/wrappers.def" "$scratch/$name.events" \
+		>"$scratch/$name.parts"
 	grep '^FAIL' "$scratch/$name.parts" && complain "$name: not the events that there should be"
 	grep -q ' parts, ' "$scratch/$name.parts" || complain "$name: no parts"
 }

@@ -43,7 +43,8 @@ reason 'The dynamic linker, which only this object can ask: for the next object 
 reason 'The dynamic linker finds the module of an address, without a lock; weak, so older systems may lack it.' \
 	_dl_find_object
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
-	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf stpcpy strcat strchr strcmp \
+	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf stpcpy strcat \
+		strchr strcmp \
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \
 	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
@@ -60,7 +61,8 @@ sort -u "$scratch/harmless" >"$scratch/allowed"
 # The wrappers belong to the object: the symbol table may have them as defined symbols, but not as undefined ones.
 case $(uname -m) in
 x86_64 | aarch64)
-	${NM:-nm} -D --undefined-only "$object" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u >"$scratch/undefined"
+	${NM:-nm} -D --undefined-only "$object" | awk '{ sub(/@.*/, "", $NF); print $NF }' |
+		sort -u >"$scratch/undefined"
 	[ "$(wc -l <"$scratch/undefined")" -gt 20 ] || complain "$object needs nothing"
 	nr_checks=$((nr_checks + 1))
 	comm -23 "$scratch/undefined" "$scratch/allowed" >"$scratch/more"
@@ -69,12 +71,14 @@ x86_64 | aarch64)
 
 	# If a program uses the library, the library's own trace points make system calls, too.
 	library=$(dirname "$tool")/../lib/.libs/libposixtrace.so
-	sed -n 's/^PX_SYSTEM(\(.*\))/\1/p' "$top/lib/base/system.h" | grep -vx clock_gettime | sort -u >"$scratch/system"
+	sed -n 's/^PX_SYSTEM(\(.*\))/\1/p' "$top/lib/base/system.h" | grep -vx clock_gettime |
+		sort -u >"$scratch/system"
 	[ "$(wc -l <"$scratch/system")" -gt 10 ] || complain 'lib/base/system.h has no functions'
 	nr_checks=$((nr_checks + 1))
 	${NM:-nm} -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
 		comm -12 - "$scratch/system" >"$scratch/more"
-	[ ! -s "$scratch/more" ] || complain "the library calls through the dynamic linker: $(tr '\n' ' ' <"$scratch/more")"
+	[ ! -s "$scratch/more" ] ||
+		complain "the library calls through the dynamic linker: $(tr '\n' ' ' <"$scratch/more")"
 	;;
 esac
 finish

@@ -13,7 +13,8 @@ sed -n 's/^PX_CALL(\([a-z_A-Z0-9]*\), \([a-z]*\), .*/\1 \2/p' "$top/lib/event/ca
 # groups_of LOG: print the groups that have an event, in one line
 groups_of()
 {
-	names_and_data "$1" | awk 'FILENAME == "groups" { group[$1] = $2; next } $1 in group { print group[$1] }' groups - |
+	names_and_data "$1" |
+		awk 'FILENAME == "groups" { group[$1] = $2; next } $1 in group { print group[$1] }' groups - |
 		sort -u | paste -sd' '
 }
 
@@ -83,7 +84,8 @@ command='sort --parallel=2 -S 1M'
 $command <input >plain
 groups stdio mutex file
 "$tool" record --preload --force -q --events mutex,cond -o log.trx -- $command <input >out
-[ "$(groups_of log.trx | sed 's/cond//; s/ //g')" = mutex ] || complain "record --events mutex,cond: $(groups_of log.trx)"
+[ "$(groups_of log.trx | sed 's/cond//; s/ //g')" = mutex ] ||
+	complain "record --events mutex,cond: $(groups_of log.trx)"
 
 # A program that only locks and unlocks: the statistics count each call, and measure both functions.
 cat >pairs.c <<'END'

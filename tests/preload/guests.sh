@@ -39,7 +39,8 @@ for how in prctl syscall raw all; do
 				complain "kills $how $end: $(events_of "$scratch/kills.trx" pthread_cond_broadcast) broadcasts"
 			rm -f "$scratch/own.trx"
 			nr_checks=$((nr_checks + 2))
-			env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/own.trx" "$guests" kills $how $end >"$scratch/out" \
+			env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/own.trx" "$guests" kills $how $end \
+				>"$scratch/out" \
 				2>"$scratch/err" || complain "kills $how $end: with a log it exits with $?"
 			nr=$(events_of "$scratch/own.trx" pthread_cond_broadcast)
 			least=1000
@@ -80,7 +81,8 @@ for side in ahead behind; do
 	if [ $side = ahead ]; then ahead="$scratch/wraps.so "; else behind=" $scratch/wraps.so"; fi
 	traced "$scratch/shim.trx" "$guests" writes >"$scratch/out" || complain "shim $side: it exits with $?"
 	[ "$(wc -l <"$scratch/out")" -eq 10 ] || complain "shim $side: $(cat "$scratch/out")"
-	grep -qx 'shim: 10' "$scratch/record.err" || complain "shim $side: it saw other calls: $(cat "$scratch/record.err")"
+	grep -qx 'shim: 10' "$scratch/record.err" ||
+		complain "shim $side: it saw other calls: $(cat "$scratch/record.err")"
 	[ "$(events_of "$scratch/shim.trx" write)" -eq 10 ] || complain "shim $side: we saw other calls"
 done
 ahead=
@@ -117,7 +119,8 @@ if [ -n "$jemalloc" ]; then
 				complain "jemalloc $side, $events: it exits with $?"
 			traced "$scratch/je.trx" timeout 120 sort --parallel=2 -S 1M "$tool" >"$scratch/sorted" ||
 				complain "jemalloc $side, $events: sort exits with $?"
-			sort "$tool" | cmp -s - "$scratch/sorted" || complain "jemalloc $side, $events: sort sorts otherwise"
+			sort "$tool" | cmp -s - "$scratch/sorted" ||
+				complain "jemalloc $side, $events: sort sorts otherwise"
 			unset TXTRACE_EVENTS
 		done
 	done
@@ -133,7 +136,8 @@ if [ -e "$asan" ] && $CC -fsanitize=address -o "$scratch/guests" "$top/tests/pre
 	-lpthread 2>/dev/null; then
 	ahead="$asan "
 	traced "$scratch/asan.trx" "$scratch/guests" writes >"$scratch/out" || complain "asan: it exits with $?"
-	[ "$(events_of "$scratch/asan.trx" write)" -eq 10 ] || complain "asan: $(events_of "$scratch/asan.trx" write) writes"
+	[ "$(events_of "$scratch/asan.trx" write)" -eq 10 ] ||
+		complain "asan: $(events_of "$scratch/asan.trx" write) writes"
 	ahead=
 else
 	echo 'SKIP AddressSanitizer: the compiler has none'

@@ -93,7 +93,8 @@ with()
 ${CC:-cc} shows.c -o shows || complain 'shows.c is not compiled'
 with 'own' us shows
 loader=$(LC_ALL=C readelf -l shows | sed -n 's/.*interpreter: \(.*\)]/\1/p')
-if ln -s "$loader" ld-musl-none.so.1 && ${CC:-cc} shows.c -o foreign -Wl,--dynamic-linker="$scratch/ld-musl-none.so.1"; then
+if ln -s "$loader" ld-musl-none.so.1 &&
+	${CC:-cc} shows.c -o foreign -Wl,--dynamic-linker="$scratch/ld-musl-none.so.1"; then
 	with 'another loader' nothing foreign
 	printf '#! %s\n' "$scratch/foreign" >script
 	chmod +x script

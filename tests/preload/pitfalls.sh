@@ -55,7 +55,8 @@ traced()
 	trace=$1
 	shift
 	nr_checks=$((nr_checks + 1))
-	timeout -k 1 120 ${fixed:-} "$tool" record --force --size 8M -o "$trace" -- env LD_PRELOAD="${ahead:-}$object" "$@" \
+	timeout -k 1 120 ${fixed:-} "$tool" record --force --size 8M -o "$trace" -- env \
+		LD_PRELOAD="${ahead:-}$object" "$@" \
 		2>record.err
 	status=$?
 	[ -s "$trace" ] || complain "no trace of $*: $(cat record.err)"
@@ -281,9 +282,11 @@ END
 	for command in info locks blocked report; do
 		nr_checks=$((nr_checks + 2))
 		"$tool" $command futexes.trx >out 2>&1
-		grep -q '0 pthread locks recorded.*futexes directly' out || complain "$command does not mention futexes: $(head -5 out)"
+		grep -q '0 pthread locks recorded.*futexes directly' out ||
+			complain "$command does not mention futexes: $(head -5 out)"
 		"$tool" $command locks.trx >out 2>&1
-		! grep -q '0 pthread locks recorded' out || complain "$command mentions futexes although there are locks"
+		! grep -q '0 pthread locks recorded' out ||
+			complain "$command mentions futexes although there are locks"
 	done
 }
 
@@ -452,12 +455,14 @@ END
 	"$tool" record --preload --force -q -o usual.trx ./pairs
 	for log in own.trx usual.trx; do
 		given=$("$tool" info "$log" | sed -n 's/^stream size  *//p')
-		is "bytes of a ring, $log: $given" yes "$([ "$given" -ge $size ] && [ "$given" -lt $((size * 3 / 2)) ] && echo yes)"
+		is "bytes of a ring, $log: $given" yes "$([ "$given" -ge $size ] &&
+			[ "$given" -lt $((size * 3 / 2)) ] && echo yes)"
 		# The log counts each lost event: there are two calls in each round, and no other calls.
 		is "locks and unlocks, $log" 40000 "$("$tool" info "$log" | sed -n 's/^calls of pthread locks  *//p')"
 		lost=$("$tool" info "$log" | sed -n 's/^lost: [a-z]*  *//p' | paste -sd+)
 		is "locks and unlocks, in $log or lost" yes \
-			"$([ $(($(names_and_data "$log" | grep -cE '^pthread_mutex_(un)?lock ') + $lost)) -ge 40000 ] && echo yes)"
+			"$([ $(($(names_and_data "$log" | grep -cE '^pthread_mutex_(un)?lock ') + $lost)) -ge 40000 ] &&
+				echo yes)"
 	done
 	is 'costs of locks and unlocks' 2 \
 		"$(grep -cE '^pthread_mutex_(un)?lock +GLIBC_[0-9.]+ .*installed +20000 +-?[0-9][0-9.]*$' costs)"

@@ -37,7 +37,8 @@ same()
 compare()
 {
 	nr_checks=$((nr_checks + 2))
-	cmp -s "$name.plain" "$name.traced" || complain "$name does something else: $(diff "$name.plain" "$name.traced" | head -10)"
+	cmp -s "$name.plain" "$name.traced" ||
+		complain "$name does something else: $(diff "$name.plain" "$name.traced" | head -10)"
 	right "$name.trx"
 }
 
@@ -45,7 +46,8 @@ compare()
 right()
 {
 	"$tool" check "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
-	! grep '^warning' "$scratch/check" | grep -qv '(log-unnamed)$' || complain "$name: check: $(cat "$scratch/check")"
+	! grep '^warning' "$scratch/check" | grep -qv '(log-unnamed)$' ||
+		complain "$name: check: $(cat "$scratch/check")"
 	[ "$(names_and_data "$1" | wc -l)" -gt 5 ] || complain "$name: nothing was recorded"
 }
 
@@ -95,7 +97,8 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	server=$!
 	# The socket has a name before the server listens.
 	if await redis-cli -s "$scratch/redis" ping >ping 2>&1; then
-		redis-benchmark -s "$scratch/redis" -n 2000 -c 10 -q -t set,get >redis.bench 2>&1 || complain "redis: $(cat redis.bench)"
+		redis-benchmark -s "$scratch/redis" -n 2000 -c 10 -q -t set,get >redis.bench 2>&1 ||
+			complain "redis: $(cat redis.bench)"
 		[ "$(redis-cli -s "$scratch/redis" set key value)" = OK ] || complain 'redis does not set'
 		[ "$(redis-cli -s "$scratch/redis" get key)" = value ] || complain 'redis does not get'
 		redis-cli -s "$scratch/redis" shutdown nosave >/dev/null 2>&1
@@ -126,7 +129,8 @@ END
 	server=$!
 	if await test -s "$scratch/nginx.pid"; then
 		for round in 1 2 3; do
-			curl -s --unix-socket "$scratch/nginx" http://here/input | cmp -s - input || complain "nginx: round $round: another file"
+			curl -s --unix-socket "$scratch/nginx" http://here/input | cmp -s - input ||
+				complain "nginx: round $round: another file"
 		done
 		kill -QUIT "$(cat nginx.pid)"
 	fi
@@ -138,7 +142,8 @@ fi
 # A build of this project: each process has its own log, and the object files are the same as always.
 build()
 {
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL CCACHE_DISABLE=1 make -s -f "$scratch/makefile" -j2 VPATH="$top/lib/txtb:$top/lib/ring:$top/lib/event" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL CCACHE_DISABLE=1 make -s -f "$scratch/makefile" -j2 \
+		VPATH="$top/lib/txtb:$top/lib/ring:$top/lib/event" CC="${CC:-cc}" >"$scratch/make.out" 2>&1 ||
 		complain "make, $1: $(tail -3 "$scratch/make.out")"
 	cksum ./*.o libfew.a >"$scratch/make.$1"
 }

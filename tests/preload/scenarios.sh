@@ -63,7 +63,8 @@ nr_checks=$((nr_checks + 3))
 grep -q '"held: ' chrome.json && grep -q '"waits for mutex' chrome.json || complain 'no waits and locks in chrome'
 "$tool" export --to trx --force -o board.trx deadlock.trx 2>err || complain "no export to trx: $(cat err)"
 "$tool" check board.trx | grep -q 'TraceX shows it correctly' || complain "check: $("$tool" check board.trx)"
-says 'Deadlock: none of these threads can continue' why board.trx "$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
+says 'Deadlock: none of these threads can continue' why board.trx \
+	"$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
 ! "$tool" print deadlock.trx | grep -q THREAD_SUSPEND || complain 'print shows what is not in the file'
 
 record convoy || complain "convoy fails: $(cat err)"
@@ -118,11 +119,13 @@ grep -q '^mtx_lock  *mtx_lock  *mutex  *yes  *c11' out && ! grep -q 'no lock of 
 
 record relay || complain "relay fails: $(cat err)"
 says '^Locks' locks --wide relay.trx
-[ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] || complain "two mutexes were not taken 60000 times: $(cat out)"
+[ "$(table Locks | grep -cE '  mutex  *60000 ')" -eq 2 ] ||
+	complain "two mutexes were not taken 60000 times: $(cat out)"
 table 'Lock Order' | grep -q 'nothing in this trace' || complain "a cycle without two locks at once: $(cat out)"
 
 # The example: the output names the function, and shows that the holder itself often waits.
-TXTRACE_PRELOAD=$object "$tool" record --preload --force -o bakery.trx "$bakery" >out 2>err || complain "bakery fails: $(cat err)"
+TXTRACE_PRELOAD=$object "$tool" record --preload --force -o bakery.trx "$bakery" >out 2>err ||
+	complain "bakery fails: $(cat err)"
 says '^  clerk  *thread  *1 .*bakery  *clerk  *waited for condition bread_is_there$' blocked --wide bakery.trx
 says '^  oven  *mutex  *24 .* (anna|bert|carl)  *bake\+' locks --wide bakery.trx
 says '^bakery was .* waiting for the end of thread clerk \(pthread_join\)' why bakery.trx bakery

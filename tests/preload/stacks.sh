@@ -9,7 +9,8 @@ CXX=${CXX:-c++}
 calls=$programs/stack_calls
 machine=$(uname -m)
 case $machine in x86_64 | aarch64) ;; *) skip "no stacks on $machine" ;; esac
-getconf GNU_LIBC_VERSION 2>/dev/null | awk '{ exit !($2 >= 2.35) }' || skip 'the loader cannot find a module without a lock'
+getconf GNU_LIBC_VERSION 2>/dev/null | awk '{ exit !($2 >= 2.35) }' ||
+	skip 'the loader cannot find a module without a lock'
 TXTRACE_PRELOAD=$object
 export TXTRACE_PRELOAD
 cd "$scratch" || exit 99
@@ -61,7 +62,8 @@ scene()
 		nr_checks=$((nr_checks + 1))
 		# A C library without local symbols has no name for start_thread.
 		pattern=$(echo "$chain" | sed 's/\*/.*/g; s/start_thread/(start_thread|libc[^;]*+0x[0-9a-f]+)/')
-		grep -qE "(\| |;)$pattern\$" "$scene.stacks" || complain "$scene: no stack $chain, but $(head -3 "$scene.stacks")"
+		grep -qE "(\| |;)$pattern\$" "$scene.stacks" ||
+			complain "$scene: no stack $chain, but $(head -3 "$scene.stacks")"
 	done <want
 }
 
@@ -82,7 +84,8 @@ whole
 # More frames than a stack can hold: the log has 32 of them, and marks the stack as cut.
 scene abyss
 nr_checks=$((nr_checks + 1))
-awk -F ' \\| ' '{ n = gsub(/again/, "again"); if ($1 == "there are more frames" && n == 31) found = 1 } END { exit !found }' \
+awk -F ' \\| ' \
+	'{ n = gsub(/again/, "again"); if ($1 == "there are more frames" && n == 31) found = 1 } END { exit !found }' \
 	abyss.stacks || complain "abyss: $(cat abyss.stacks)"
 
 # The stack of a coroutine ends with its first function, and has no functions of the coroutine that switched.

@@ -38,7 +38,8 @@ print_reports()
 	for file in "$reports"/*; do
 		[ -s "$file" ] || continue
 		case $file in
-		*/valgrind.*) grep -qE 'Invalid|ninitialised|definitely lost|overlap|Mismatched|fishy' "$file" || continue ;;
+		*/valgrind.*) grep -qE 'Invalid|ninitialised|definitely lost|overlap|Mismatched|fishy' "$file" ||
+			continue ;;
 		esac
 		cat "$file"
 	done

@@ -31,14 +31,16 @@ done
 judge fork log.trx account
 
 nr_checks=$((nr_checks + 1))
-TXTRACE_AGGREGATE=1 TXTRACE_OUT=alone.trx LD_PRELOAD="$object" "$tight" exit >account || complain 'TXTRACE_AGGREGATE fails'
+TXTRACE_AGGREGATE=1 TXTRACE_OUT=alone.trx LD_PRELOAD="$object" "$tight" exit >account ||
+	complain 'TXTRACE_AGGREGATE fails'
 [ "$("$tool" print alone.trx | grep -c ' txtrace_calls ')" -gt 10 ] || complain 'TXTRACE_AGGREGATE counts nothing'
 
 # With a filter that leaves out the counts, the log has events instead.
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --no-event txtrace_calls --force -o log.trx "$tight" exit >account 2>err
 "$tool" print log.trx >said
-! grep -q ' txtrace_calls ' said && grep -q ' pthread_mutex_lock ' said || complain 'calls are neither counted nor recorded'
+! grep -q ' txtrace_calls ' said && grep -q ' pthread_mutex_lock ' said ||
+	complain 'calls are neither counted nor recorded'
 
 # A killed program loses the counts that it has not recorded yet, but no more than its calls.
 nr_checks=$((nr_checks + 1))
@@ -49,9 +51,11 @@ python3 "$top/tests/tool/aggregate.py" "$tool" log.trx account at-most >said 2>&
 nr_checks=$((nr_checks + 1))
 "$tool" record --preload --aggregate --size auto --force -o log.trx "$tight" exit >account 2>err
 "$tool" locks log.trx >said
-grep -q 'counted and not recorded: how long their locks were held, and by which threads' said || complain "locks tells nothing of the counts: $(cat said)"
+grep -q 'counted and not recorded: how long their locks were held, and by which threads' said ||
+	complain "locks tells nothing of the counts: $(cat said)"
 grep -A2 '^Lock Order' said | grep -q 'nothing' || complain "locks has a lock order: $(cat said)"
 nr_checks=$((nr_checks + 1))
 "$tool" check --strict log.trx >said || complain "check: $(cat said)"
-"$tool" export --to trx --force -o other.trx log.trx && "$tool" check --strict other.trx >said || complain "trx: $(cat said)"
+"$tool" export --to trx --force -o other.trx log.trx && "$tool" check --strict other.trx >said ||
+	complain "trx: $(cat said)"
 finish

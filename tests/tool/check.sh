@@ -45,7 +45,8 @@ found()
 {
 	"$tool" check --format json "$@" >"$scratch/json" 2>"$scratch/err"
 	echo $? >"$scratch/code"
-	sed -n 's/.*"rule": "\([a-z-]*\)", "severity": "\([a-z]*\)".*"offset": \([0-9a-z]*\),.*/\2 \1 \3/p' "$scratch/json"
+	sed -n 's/.*"rule": "\([a-z-]*\)", "severity": "\([a-z]*\)".*"offset": \([0-9a-z]*\),.*/\2 \1 \3/p' \
+		"$scratch/json"
 }
 
 # planted SEVERITY RULE OFFSET LINE...: these lines change the valid file; check must find this fault.
@@ -73,8 +74,10 @@ planted()
 for order in "" big; do
 	right "$order" | "$mktrx" >"$scratch/right$order.trx"
 	nr_checks=$((nr_checks + 1))
-	[ -z "$(found "$scratch/right$order.trx")" ] || complain "what is right ($order): $(found "$scratch/right$order.trx")"
-	"$tool" check --strict "$scratch/right$order.trx" >"$scratch/out" || complain "what is right does not pass ($order)"
+	[ -z "$(found "$scratch/right$order.trx")" ] ||
+		complain "what is right ($order): $(found "$scratch/right$order.trx")"
+	"$tool" check --strict "$scratch/right$order.trx" >"$scratch/out" ||
+		complain "what is right does not pass ($order)"
 done
 
 # The header.
@@ -173,13 +176,16 @@ events_of 10 20 30 0x90000000 10 0x90000000 10 0x90000000 10 40 50 60 >"$scratch
 shaped warning time-doubtful 0x6c
 { events_of 10 20 30; echo 'names 30'; } >"$scratch/description"
 shaped warning name-padding 18
-{ printf '%s\n' 'object 0 0 0' 'event 0xFFFFFFFF 3 10' 'event 0xFFFFFFFF 4 20' 'event 0xF0F0F0F0 4100 30'; } >"$scratch/description"
+{ printf '%s\n' 'object 0 0 0' 'event 0xFFFFFFFF 3 10' 'event 0xFFFFFFFF 4 20' 'event 0xF0F0F0F0 4100 30'; } \
+	>"$scratch/description"
 shaped error no-object 0x30
-{ echo "$thread"; for i in 1 2 3 4; do echo "event 0x1001 2 $((10 * i)) 0x1001 4 0 0x1001"; done; } >"$scratch/description"
+{ echo "$thread"; for i in 1 2 3 4; do echo "event 0x1001 2 $((10 * i)) 0x1001 4 0 0x1001"; done; } \
+	>"$scratch/description"
 shaped error status-overrun 0x30
 # TraceX has 4 bytes for each event. It needs 8 for each change, and 8 for the time before the first one: 16 for 3
 # events.
-{ echo "$thread"; echo 'event 0x1001 4100 1'; echo 'event 0x1001 2 2 0x1001 4 0 0x1001'; echo 'event 0x1001 4100 3'; } >"$scratch/description"
+{ echo "$thread"; echo 'event 0x1001 4100 1'; echo 'event 0x1001 2 2 0x1001 4 0 0x1001'; echo 'event 0x1001 4100 3'; \
+	} >"$scratch/description"
 shaped error status-overrun 0x30
 echo 'event 0x1001 4100 4' >>"$scratch/description"
 not_shaped status-overrun
@@ -189,13 +195,15 @@ not_shaped status-overrun
 not_shaped status-overrun
 
 # Which thread runs.
-{ printf '%s\n' "$thread" 'object 1 0x1002 6 beta' 'object 1 0x1003 6 nobody' 'event 0x1001 4100 1' 'event 0x1002 4100 2'
+{ printf '%s\n' "$thread" 'object 1 0x1002 6 beta' 'object 1 0x1003 6 nobody' 'event 0x1001 4100 1' \
+	'event 0x1002 4100 2'
 	echo 'event 0x1001 2 3 0x1001 4 0 0x1001'; } >"$scratch/two"
 { cat "$scratch/two"; echo 'event 0x1002 4100 4'; } >"$scratch/description"
 shaped warning suspend-self $((0x30 + 3 * 48 + 2 * 32 + 28))
 { cat "$scratch/two"; echo 'event 0x1001 4100 4'; } >"$scratch/description"
 not_shaped suspend-self
-{ sed 's/0x1001$/0x1002/' "$scratch/two"; echo 'event 0x1001 1 4 0x1002 4 0 0x1002'; echo 'event 0x1002 4100 5'; } >"$scratch/description"
+{ sed 's/0x1001$/0x1002/' "$scratch/two"; echo 'event 0x1001 1 4 0x1002 4 0 0x1002'; echo 'event 0x1002 4100 5'; } \
+	>"$scratch/description"
 not_shaped resume-sleeper
 { sed 's/0x1001$/0x1002/' "$scratch/two"; echo 'event 0x1002 4100 4'; echo 'event 0x1001 1 5 0x1002 4 0 0x1002'
 	echo 'event 0x1002 4100 6'; } >"$scratch/description"

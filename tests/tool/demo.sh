@@ -41,11 +41,13 @@ if own_preload; then
 	nr_checks=$((nr_checks + 5))
 	"$tool" blocked "$log" >"$scratch/out"
 	grep -q '^  oven  *[1-9]' "$scratch/out" || complain "no thread waits for the oven: $(cat "$scratch/out")"
-	grep -q '^  queue changed  *[1-9]' "$scratch/out" || complain "no thread waits for an order: $(cat "$scratch/out")"
+	grep -q '^  queue changed  *[1-9]' "$scratch/out" ||
+		complain "no thread waits for an order: $(cat "$scratch/out")"
 	"$tool" locks "$log" >"$scratch/out"
 	grep -q '^  oven  *120 ' "$scratch/out" || complain "the oven was not taken 120 times: $(cat "$scratch/out")"
 	"$tool" report --inversions "$log" >"$scratch/out"
-	grep -q '^  cook [12] .* oven .* cook 3 ' "$scratch/out" || complain "no priority inversion: $(cat "$scratch/out")"
+	grep -q '^  cook [12] .* oven .* cook 3 ' "$scratch/out" ||
+		complain "no priority inversion: $(cat "$scratch/out")"
 	"$tool" print --format csv --columns thread,time -f 'data.mutex:oven data.wait:begins' "$log" | tr -d '\r"' |
 		sed -n '2s/,\(.*\)/@\1s/p' >"$scratch/wait"
 	"$tool" why "$log" "$(cat "$scratch/wait")" >"$scratch/out"

@@ -63,7 +63,8 @@ shown()
 shown diff-text
 "$tool" diff --format json "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" || complain 'diff --format json fails'
 shown diff-json
-"$tool" diff -f thread:helper --until 100us "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" || complain 'diff -f fails'
+"$tool" diff -f thread:helper --until 100us "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" ||
+	complain 'diff -f fails'
 shown diff-filter
 if has_program python3 'diff --format json is JSON'; then
 	python3 -m json.tool "$golden_dir/diff-json" >/dev/null || complain 'diff --format json is no JSON'
@@ -136,19 +137,21 @@ limit 1 'rate:beat<-35%'
 
 # Several limits: one is enough, and diff names each that holds.
 nr_checks=$((nr_checks + 1))
-"$tool" diff --fail-if 'lost>0' --fail-if 'max:beat>1ms' --fail-if 'events>1' "$scratch/old.trx" "$scratch/new.trx" >"$scratch/out" 2>"$scratch/err"
+"$tool" diff --fail-if 'lost>0' --fail-if 'max:beat>1ms' --fail-if 'events>1' "$scratch/old.trx" "$scratch/new.trx" \
+	>"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] && [ "$(grep -c holds "$scratch/err")" -eq 2 ] || complain "several limits: $(cat "$scratch/err")"
 
 # Logs: threads are compared by their names without numbers; losses.
 "$mklog" "$scratch/one" 1000 8 worker && "$mklog" "$scratch/two" 1500 8 worker || complain 'no log could be written'
 nr_checks=$((nr_checks + 2))
 "$tool" diff --format json "$scratch/one" "$scratch/two" >"$scratch/out"
-grep -q '{"thread": "worker", "count": \[1000, 1500\]}' "$scratch/out" || complain "threads of logs: $(sed -n '/threads/,$p' "$scratch/out")"
+grep -q '{"thread": "worker", "count": \[1000, 1500\]}' "$scratch/out" ||
+	complain "threads of logs: $(sed -n '/threads/,$p' "$scratch/out")"
 "$tool" diff --fail-if 'thread:worker>49%' "$scratch/one" "$scratch/two" >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] || complain 'a limit on the thread of a log does not hold'
 
-# The times: one program, in which threads hold one lock for 2 ms, and then for 6 ms.  The change is named first, and each
-# metric is tested.
+# The times: one program, in which threads hold one lock for 2 ms, and then for 6 ms.  The change is named first, and
+# each metric is tested.
 fails 2 '--top takes a number of rows, at least 1' diff --top 0 "$scratch/one" "$scratch/two"
 nr_checks=$((nr_checks + 1))
 "$tool" diff --fail-if 'wait-p99:*>10%' "$scratch/one" "$scratch/two" >"$scratch/out" 2>"$scratch/err"
@@ -173,11 +176,14 @@ END
 done
 nr_checks=$((nr_checks + 3))
 "$tool" diff --format json "$scratch/ran30" "$scratch/ran25" | sed -n '/"cpu"/,/\]$/p' >"$scratch/out"
-grep -q '"count": \[2, 2\], "total_ns": \[70000, 75000\], "p99_ns": \[60000, 65000\], "max_ns": \[60000, 65000\]' "$scratch/out" ||
+grep -q '"count": \[2, 2\], "total_ns": \[70000, 75000\], "p99_ns": \[60000, 65000\], "max_ns": \[60000, 65000\]' \
+	"$scratch/out" ||
 	complain "CPU times: $(cat "$scratch/out")"
 "$tool" diff --fail-if 'cpu-max:*>8%' "$scratch/ran30" "$scratch/ran25" >"$scratch/out" 2>"$scratch/err"
-[ $? -eq 1 ] && grep -q 'cpu-max of .* was 60.000 us, is 65.000 us (+8.3 %)' "$scratch/err" || complain "a limit on CPU time: $(cat "$scratch/err")"
-"$tool" diff --fail-if 'cpu-max:*>9%' "$scratch/ran30" "$scratch/ran25" >"$scratch/out" 2>"$scratch/err" || complain "a limit on CPU time that does not hold: $(cat "$scratch/err")"
+[ $? -eq 1 ] && grep -q 'cpu-max of .* was 60.000 us, is 65.000 us (+8.3 %)' "$scratch/err" ||
+	complain "a limit on CPU time: $(cat "$scratch/err")"
+"$tool" diff --fail-if 'cpu-max:*>9%' "$scratch/ran30" "$scratch/ran25" >"$scratch/out" 2>"$scratch/err" ||
+	complain "a limit on CPU time that does not hold: $(cat "$scratch/err")"
 # Spans: of 200 and 600 us, and of 200 and 500.
 for last in 1700 1600; do
 	"$mktrx" >"$scratch/span$last.trx" <<END || complain 'mktrx fails'
@@ -194,7 +200,8 @@ end=$("$tool" print --format csv --columns event "$scratch/span1600.trx" | tr -d
 nr_checks=$((nr_checks + 1))
 "$tool" diff --tick 1000 --span "work=$begin..$end" --fail-if 'span-max:work<0' --fail-if 'span-total:work=700us' \
 	"$scratch/span1700.trx" "$scratch/span1600.trx" >"$scratch/out" 2>"$scratch/err"
-[ $? -eq 1 ] && grep -qE '^span-max:work +600.000 us +500.000 us +-16.7 %$' "$scratch/out" || complain "spans: $(cat "$scratch/out" "$scratch/err")"
+[ $? -eq 1 ] && grep -qE '^span-max:work +600.000 us +500.000 us +-16.7 %$' "$scratch/out" ||
+	complain "spans: $(cat "$scratch/out" "$scratch/err")"
 if own_preload; then
 	cat >"$scratch/work.c" <<'END'
 #include <pthread.h>
@@ -249,22 +256,29 @@ int main(int argc, char **argv)
 END
 	${CC:-cc} -g -pthread "$scratch/work.c" -o "$scratch/work"
 	for us in 2000 6000; do
-		TXTRACE_DIR=$scratch/shm "$tool" record --quiet --preload -o "$scratch/work$us" "$scratch/work" $us 2>"$scratch/err" ||
+		TXTRACE_DIR=$scratch/shm "$tool" record --quiet --preload -o "$scratch/work$us" "$scratch/work" $us \
+			2>"$scratch/err" ||
 			complain "record fails: $(cat "$scratch/err")"
 	done
 	nr_checks=$((nr_checks + 4))
-	"$tool" diff --fail-if 'hold-p99:table_lock>10%' --fail-if 'hold-count:table_lock!=90' "$scratch/work2000" "$scratch/work6000" \
+	"$tool" diff --fail-if 'hold-p99:table_lock>10%' --fail-if 'hold-count:table_lock!=90' "$scratch/work2000" \
+		"$scratch/work6000" \
 		>"$scratch/out" 2>"$scratch/err"
-	[ $? -eq 1 ] && grep -q '^txtrace: hold-p99:table_lock>10% holds' "$scratch/err" && [ "$(wc -l <"$scratch/err")" -eq 1 ] ||
+	[ $? -eq 1 ] && grep -q '^txtrace: hold-p99:table_lock>10% holds' "$scratch/err" &&
+		[ "$(wc -l <"$scratch/err")" -eq 1 ] ||
 		complain "a limit on a lock: $(cat "$scratch/err")"
-	[ "$(sed 3q "$scratch/out" | grep -c table_lock)" -eq 2 ] || complain "the lock is not named first: $(sed 5q "$scratch/out")"
+	[ "$(sed 3q "$scratch/out" | grep -c table_lock)" -eq 2 ] ||
+		complain "the lock is not named first: $(sed 5q "$scratch/out")"
 	# The figures are those of locks.
 	"$tool" locks --format json "$scratch/work6000" >"$scratch/locks"
-	member=$(grep '"table_lock"' "$scratch/locks" | grep -o '"max_s": [0-9.]*' | awk '{ printf "%.0f", $2 * 1e9; exit }')
+	member=$(grep '"table_lock"' "$scratch/locks" | grep -o '"max_s": [0-9.]*' |
+		awk '{ printf "%.0f", $2 * 1e9; exit }')
 	"$tool" diff --format json "$scratch/work2000" "$scratch/work6000" | sed -n '/"holds"/,/\]$/p' >"$scratch/out"
-	sed -n 2p "$scratch/out" | grep -q "\"object\": \"table_lock\", \"count\": \[90, 90\].*\"max_ns\": \[[0-9]*, $member\]" ||
+	sed -n 2p "$scratch/out" |
+		grep -q "\"object\": \"table_lock\", \"count\": \[90, 90\].*\"max_ns\": \[[0-9]*, $member\]" ||
 		complain "not as locks: $member: $(cat "$scratch/out")"
-	"$tool" diff --top 1 "$scratch/work2000" "$scratch/work6000" | grep -q 'more with smaller changes; --top=N shows N of them' ||
+	"$tool" diff --top 1 "$scratch/work2000" "$scratch/work6000" |
+		grep -q 'more with smaller changes; --top=N shows N of them' ||
 		complain 'what is left out is not said'
 fi
 

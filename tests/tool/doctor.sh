@@ -21,7 +21,8 @@ doctor()
 shows()
 {
 	nr_checks=$((nr_checks + 1))
-	grep "^$1  *" "$scratch/out" | grep -qF -e "$2" || complain "$what does not show '$1: $2': $(cat "$scratch/out")"
+	grep "^$1  *" "$scratch/out" | grep -qF -e "$2" ||
+		complain "$what does not show '$1: $2': $(cat "$scratch/out")"
 }
 
 shows_not()

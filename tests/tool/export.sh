@@ -9,7 +9,8 @@ formats=$("$tool" export --help | sed -n 's/.*--to=\([a-z|]*\).*/\1/p')
 first=${formats%%|*}
 [ "$first" = perfetto ] || echo 'SKIP traces for Perfetto: the tool was built without protobuf-c'
 for program in "$make_log" "$check"; do
-	[ -x "$program" ] || { [ "$program,$first" = "$check,chrome" ]; } || { echo "FAIL: there is no $program"; exit 99; }
+	[ -x "$program" ] || { [ "$program,$first" = "$check,chrome" ]; } ||
+		{ echo "FAIL: there is no $program"; exit 99; }
 done
 bad_files export -o "$scratch/output"
 [ ! -e "$scratch/output" ] || complain 'a file that is none leaves an output'
@@ -49,7 +50,8 @@ normalise()
 compare_events()
 {
 	nr_checks=$((nr_checks + 1))
-	"$tool" print --format csv --columns ns,thread,event -f 'not (*ISR_* or posix_trace_overflow or posix_trace_resume)' \
+	"$tool" print --format csv --columns ns,thread,event -f \
+		'not (*ISR_* or posix_trace_overflow or posix_trace_resume)' \
 		"$1" 2>/dev/null | tr -d '\r"' | sed -e 1d -e 's/,/ /' -e 's/,/ /' | sort >"$scratch/expected"
 	sed -n 's/^instant \([0-9]*\) \[\([^]]*\)\] \([A-Za-z_0-9]*\).*/\1 \2 \3/p' "$2" |
 		grep -v -e ' held: ' -e ' events lost ' | sort >"$scratch/found"
@@ -65,8 +67,10 @@ compare_ctf()
 	nr_checks=$((nr_checks + 1))
 	"$tool" export --to ctf -o "$scratch/ctf" "$1" 2>/dev/null || complain "$1: --to ctf fails"
 	babeltrace2 --clock-cycles --no-delta "$scratch/ctf" 2>"$scratch/err" |
-		sed -n 's/^\[0*\([0-9][0-9]*\)\] \(.*\): { cpu_id.*, thread = "\([^"]*\)", priority = .*/\1,\3,\2/p' >"$scratch/found"
-	"$tool" print --format csv --columns ns,thread,event -f 'not (posix_trace_overflow or posix_trace_resume)' "$1" 2>/dev/null |
+		sed -n 's/^\[0*\([0-9][0-9]*\)\] \(.*\): { cpu_id.*, thread = "\([^"]*\)", priority = .*/\1,\3,\2/p' \
+			>"$scratch/found"
+	"$tool" print --format csv --columns ns,thread,event -f 'not (posix_trace_overflow or posix_trace_resume)' \
+		"$1" 2>/dev/null |
 		sed -e 1d -e 's/\r$//' -e 's/,"\(.*\)"$/,\1/' -e 's/""/"/g' -e 's/\xff/?/' >"$scratch/expected"
 	cmp -s "$scratch/expected" "$scratch/found" ||
 		complain "$1: CTF has other events: $(diff "$scratch/expected" "$scratch/found" | head -5)"
@@ -83,9 +87,11 @@ compare_ctf()
 
 # Logs.
 for kind in whole gap lossy; do
-	sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/$kind.trx" $kind || complain "make_log $kind fails"
+	sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/$kind.trx" $kind ||
+		complain "make_log $kind fails"
 done
-sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/large.trx" large 360000 256 || complain 'make_log large fails'
+sh "$top/tests/support/with-own-dir.sh" "$make_log" "$scratch/large.trx" large 360000 256 ||
+	complain 'make_log large fails'
 
 "$tool" export --to csv "$scratch/whole.trx" || complain 'export --to csv fails'
 "$tool" print --format csv --columns all "$scratch/whole.trx" | cmp -s - "$scratch/whole.csv" ||
@@ -159,16 +165,20 @@ fi
 
 golden export-netx.chrome export --to chrome -o - --until 12ms "$samples/netx_tcp.trx"
 golden export-filex.csv export --to csv -o - -f 'number<20' "$samples/filex.trx"
-golden export-filex.jsonl export --to jsonl -o - -f 'number<20' --columns number,ns,thread,event,data "$samples/filex.trx"
+golden export-filex.jsonl export --to jsonl -o - -f 'number<20' --columns number,ns,thread,event,data \
+	"$samples/filex.trx"
 
 if [ "$first" = perfetto ]; then
 	for sample in threadx filex netx_tcp netx_udp; do
-		"$tool" export -o "$scratch/$sample.pf" --tick 1000.5 "$samples/$sample.trx" || complain "$sample: export fails"
+		"$tool" export -o "$scratch/$sample.pf" --tick 1000.5 "$samples/$sample.trx" ||
+			complain "$sample: export fails"
 		decode "$scratch/$sample.pf" >"$scratch/text"
-		"$tool" export --force -o "$scratch/$sample.pf" "$samples/$sample.trx" || complain "$sample: export fails"
+		"$tool" export --force -o "$scratch/$sample.pf" "$samples/$sample.trx" ||
+			complain "$sample: export fails"
 		decode "$scratch/$sample.pf" >"$scratch/text"
 		compare_events "$samples/$sample.trx" "$scratch/text"
-		sed -e '/^instant.*\[held: /p' -e '/^instant/d' -e '/^counter [0-9]/d' "$scratch/text" >"$scratch/slices"
+		sed -e '/^instant.*\[held: /p' -e '/^instant/d' -e '/^counter [0-9]/d' "$scratch/text" \
+			>"$scratch/slices"
 		same_as_golden "export-$sample.slices" "$scratch/slices"
 	done
 	"$tool" export -o "$scratch/part.pf" --until 4ms "$samples/threadx.trx" || complain '--until fails'
@@ -182,7 +192,8 @@ if has_program python3 'export --to chrome is JSON, a terminal gets no binary da
 		nr_checks=$((nr_checks + 1))
 		"$tool" export --to chrome -o - "$trace" >"$scratch/json" 2>/dev/null
 		"$tool" print --format csv --columns ns,event \
-			-f 'not (*ISR_* or posix_trace_overflow or posix_trace_resume)' "$trace" >"$scratch/csv" 2>/dev/null
+			-f 'not (*ISR_* or posix_trace_overflow or posix_trace_resume)' "$trace" >"$scratch/csv" \
+				2>/dev/null
 		python3 - "$scratch/json" "$scratch/csv" <<'END' || complain "$trace: JSON is wrong"
 import collections, csv, decimal, json, sys
 trace = json.load(open(sys.argv[1], encoding="utf-8"), parse_float=decimal.Decimal)

@@ -54,7 +54,8 @@ for offset in 1 2 3 47 262096 262097 262140 262141 262142 262143 262144 262191; 
 		"offset $offset"
 	found - <"$scratch/raw" | is "$(printf '0x%x - little %s\n0x%x - big %s' "$offset" "$facts" "$next" "$facts")" \
 		"offset $offset of standard input"
-	cat "$scratch/raw" | found - --largest | is "$(printf '0x%x - little %s' "$offset" "$facts")" "offset $offset of a pipe"
+	cat "$scratch/raw" | found - --largest |
+		is "$(printf '0x%x - little %s' "$offset" "$facts")" "offset $offset of a pipe"
 done
 
 # What is written is the buffer, byte for byte, and all files or none.
@@ -92,7 +93,8 @@ done <<'END'
 END
 head -c 40 "$little" >"$scratch/bad"
 nothing "$scratch/bad"
-"$tool" extract -v "$scratch/bad" 2>&1 | grep -q 'the data end within its header' || complain 'a cut header has another reason'
+"$tool" extract -v "$scratch/bad" 2>&1 | grep -q 'the data end within its header' ||
+	complain 'a cut header has another reason'
 
 # A false header in front of a buffer does not hide it.
 (head -c 48 "$little"; cat "$little") >"$scratch/raw"
@@ -123,7 +125,8 @@ if has_program objcopy 'records of text'; then
 	found "$scratch/gap" | cut -d ' ' -f 7 | is 'fair:' 'Intel HEX with a gap'
 	nr_checks=$((nr_checks + 1))
 	(cat "$scratch/hex"; echo nonsense) >"$scratch/odd"
-	"$tool" extract "$scratch/odd" 2>&1 >"$scratch/out" | grep -q '1 lines are no records' || complain 'odd lines are ignored'
+	"$tool" extract "$scratch/odd" 2>&1 >"$scratch/out" | grep -q '1 lines are no records' ||
+		complain 'odd lines are ignored'
 fi
 
 # Core files and minidumps.
@@ -133,13 +136,16 @@ if has_program python3 'core files and minidumps'; then
 		python3 "$top/tests/tool/containers.py" "$@"
 	}
 	make_file core64 "$little" >"$scratch/core"
-	found "$scratch/core" | is "$(printf '0x1d08 0x20000000 little 223 223 15 fair:\n0x20f4 0x40000004 little 223 223 15 fair:')" \
+	found "$scratch/core" |
+		is "$(printf '0x1d08 0x20000000 little 223 223 15 fair:\n0x20f4 0x40000004 little 223 223 15 fair:')" \
 		'a core file'
 	make_file core32be "$big" >"$scratch/core"
-	found "$scratch/core" | cut -d ' ' -f 2- | is "$(printf '0x20000000 big 223 223 15 fair:\n0x40000004 big 223 223 15 fair:')" \
+	found "$scratch/core" | cut -d ' ' -f 2- |
+		is "$(printf '0x20000000 big 223 223 15 fair:\n0x40000004 big 223 223 15 fair:')" \
 		'a core file of another machine'
 	# In a pipe the two parts come in the wrong order.
-	cat "$scratch/core" | found - | cut -d ' ' -f 2- | is "$(printf '0x20000000 big 223 0 15 fair:\n0x40000004 big 223 223 15 fair:')" \
+	cat "$scratch/core" | found - | cut -d ' ' -f 2- |
+		is "$(printf '0x20000000 big 223 0 15 fair:\n0x40000004 big 223 223 15 fair:')" \
 		'a core file in a pipe'
 	found "$scratch/core" --at 0x20000000 | cut -d ' ' -f 2,3 | is '0x20000000 big' 'an address of a core file'
 	nr_checks=$((nr_checks + 1))
@@ -150,7 +156,8 @@ if has_program python3 'core files and minidumps'; then
 	make_file physical "$little" >"$scratch/core"
 	found "$scratch/core" | cut -d ' ' -f 2 | is 0x80000064 'physical addresses'
 	make_file overlap "$little" "$big" >"$scratch/core"
-	found "$scratch/core" | cut -d ' ' -f 2,3,7 | sort | is "$(printf '0x20000040 little fair:\n0x200000e8 big fair:')" \
+	found "$scratch/core" | cut -d ' ' -f 2,3,7 | sort |
+		is "$(printf '0x20000040 little fair:\n0x200000e8 big fair:')" \
 		'segments with the same addresses'
 	# A table of segments can name the same bytes very often.
 	nr_checks=$((nr_checks + 2))
@@ -204,12 +211,14 @@ for program in gzip xz zstd; do
 	found "$scratch/bomb" --ratio 1000000 | is "0x0 - little $facts" "$program with a ratio"
 	[ ! -s "$scratch/err" ] || complain "$program with a ratio: $(cat "$scratch/err")"
 done
-[ ! -e "$scratch/tgz" ] || found "$scratch/tgz" | is "$(printf '%s\n0x0 - big %s' "$line" "$facts")" 'an archive in gzip'
+[ ! -e "$scratch/tgz" ] ||
+	found "$scratch/tgz" | is "$(printf '%s\n0x0 - big %s' "$line" "$facts")" 'an archive in gzip'
 
 # JSON has all of it.
 nr_checks=$((nr_checks + 1))
 "$tool" extract --format json "$scratch/raw" >"$scratch/out"
-grep -q '"offset": "0x64", "address": null, "base": "0x10000", "order": "little", "bytes": 8144, "slots": 223' "$scratch/out" ||
+grep -q '"offset": "0x64", "address": null, "base": "0x10000", "order": "little", "bytes": 8144, "slots": 223' \
+	"$scratch/out" ||
 	complain "JSON: $(cat "$scratch/out")"
 
 nr_checks=$((nr_checks + $(wc -l <"$scratch/compared")))

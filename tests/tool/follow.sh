@@ -79,7 +79,8 @@ sleep 60 &
 pid=$!
 "$tool" follow "$pid" >"$scratch/out" 2>"$scratch/err" &
 follower=$!
-await grep -q 'does not use libposixtrace; waiting' "$scratch/err" || complain "of sleep follow says: $(cat "$scratch/err")"
+await grep -q 'does not use libposixtrace; waiting' "$scratch/err" ||
+	complain "of sleep follow says: $(cat "$scratch/err")"
 kill "$follower"
 wait "$follower"
 kill "$pid"

@@ -45,17 +45,23 @@ if [ "$(uname -m)" = x86_64 ]; then
 	has "$whole" print --columns data -f goods '--type=goods=goods_t' "$log"
 	# The program has named the type itself.
 	has "$whole" print --columns data -f named "$log"
-	has 'id=7 load=0.375 state=BUSY (140 of 160 bytes are missing)' print --columns data -f cut '--type=cut=struct goods' "$log"
+	has 'id=7 load=0.375 state=BUSY (140 of 160 bytes are missing)' print --columns data -f cut \
+		'--type=cut=struct goods' "$log"
 fi
 has 'from=5 text="hello"' print --columns data -f letter '--type=letter=struct letter' "$log"
-has '{"data":{"from":5,"text":"hello"}}' print --format jsonl --columns data -f letter '--type=letter=struct letter' "$log"
-has '7,BUSY,-1' print --format csv --columns 'data.id,data.state,data.at[0].x' -f goods '--type=goods=struct goods' "$log"
-has '7,BUSY,-1' print --format csv --columns 'data.id,data.state,data.at[0].x' -f 'data.load > 0.3 and data.name ~ customer-* and goods' \
+has '{"data":{"from":5,"text":"hello"}}' print --format jsonl --columns data -f letter '--type=letter=struct letter' \
+	"$log"
+has '7,BUSY,-1' print --format csv --columns 'data.id,data.state,data.at[0].x' -f goods '--type=goods=struct goods' \
+	"$log"
+has '7,BUSY,-1' print --format csv --columns 'data.id,data.state,data.at[0].x' -f \
+	'data.load > 0.3 and data.name ~ customer-* and goods' \
 	'--type=goods=struct goods' "$log"
-has 'number=[1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0] complex=[0.5 0] tail=[0 0]' print --columns data -f odd '--type=odd=struct odd' "$log"
+has 'number=[1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0] complex=[0.5 0] tail=[0 0]' print --columns data -f odd \
+	'--type=odd=struct odd' "$log"
 
 # If the fields are not known, the tool says so once, and shows the data as bytes.
-says "struct goods_of of goods is not in the debugging information of $program" print '--type=goods=struct goods_of' "$log"
+says "struct goods_of of goods is not in the debugging information of $program" print '--type=goods=struct goods_of' \
+	"$log"
 says 'union goods of goods is not in the debugging information' print '--type=goods=union goods' "$log"
 says 'struct hidden of goods is incomplete: the program only declares it' print '--type=goods=struct hidden' "$log"
 says 'struct huge of goods is larger than 1 MiB' print '--type=goods=struct huge' "$log"
@@ -66,7 +72,8 @@ has '09000000 00000000' print --columns data -f large '--type=large=struct huge'
 if has_program objcopy 'a separate file'; then
 	objcopy --only-keep-debug "$program" "$scratch/apart"
 	objcopy --strip-debug "$program"
-	says "struct letter of letter is not known: $program has no debugging information" print '--type=letter=struct letter' "$log"
+	says "struct letter of letter is not known: $program has no debugging information" print \
+		'--type=letter=struct letter' "$log"
 	(cd "$scratch" && objcopy --add-gnu-debuglink=apart goods)
 	has 'from=5 text="hello"' print --columns data -f letter '--type=letter=struct letter' "$log"
 	rm "$scratch/apart"
@@ -76,7 +83,8 @@ fi
 # record puts the fields into the log, so the program is not needed any more.
 nr_checks=$((nr_checks + 1))
 "$tool" record --quiet -o "$scratch/recorded.trx" '--type=letter=struct letter' --type='goods=struct goods' \
-	'--type=large=u32 id; u32 zero' -- "$program" 2>"$scratch/err" || complain "record --type fails: $(cat "$scratch/err")"
+	'--type=large=u32 id; u32 zero' -- "$program" 2>"$scratch/err" ||
+		complain "record --type fails: $(cat "$scratch/err")"
 [ ! -s "$scratch/err" ] || complain "record --type says: $(cat "$scratch/err")"
 mv "$program" "$scratch/away"
 has 'from=5 text="hello"' print --columns data -f letter "$scratch/recorded.trx"

@@ -48,7 +48,8 @@ page -o "$scratch/all.html" --limit 223 "$trace"
 cmp "$scratch/all.html" "$scratch/two.html" || complain 'a limit that is met changes the page'
 page -o "$scratch/filtered.html" -f 'thread:sensor' --from 10ms --until 30ms "$trace"
 number=$("$tool" print --format jsonl -f 'thread:sensor' --from 10ms --until 30ms "$trace" | wc -l)
-facts "$scratch/filtered.html" | grep -q "\"events\":$number,.*\"leftOut\":0" || complain 'a selection is another one than that of print'
+facts "$scratch/filtered.html" | grep -q "\"events\":$number,.*\"leftOut\":0" ||
+	complain 'a selection is another one than that of print'
 nr_checks=$((nr_checks + 5))
 
 # The facts are valid JSON, even if a name would end the script that contains them.

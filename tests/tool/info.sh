@@ -37,7 +37,8 @@ END
 	nr_checks=$((nr_checks + 1))
 	"$tool" info "$scratch/none.trx" >"$scratch/out"
 	if grep -q '^wrappers called *[1-9]' "$scratch/out"; then
-		grep -q '0 pthread locks recorded' "$scratch/out" || complain "no locks were seen, and info does not say so: $(cat "$scratch/out")"
+		grep -q '0 pthread locks recorded' "$scratch/out" ||
+			complain "no locks were seen, and info does not say so: $(cat "$scratch/out")"
 	fi
 fi
 

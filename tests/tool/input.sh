@@ -18,7 +18,8 @@ same()
 	"$tool" "$@" "$input" <"$file$suffix" 2>"$scratch/err" | sed "s|^-|NAME|; s|$file$suffix|NAME|" >"$scratch/out"
 	[ -s "$scratch/expected" ] || complain "$* prints nothing"
 	cmp -s "$scratch/expected" "$scratch/out" ||
-		complain "$* of $input $suffix: $(diff "$scratch/expected" "$scratch/out" | head -3) $(cat "$scratch/err")"
+		complain "$* of $input $suffix: $(diff "$scratch/expected" "$scratch/out" |
+			head -3) $(cat "$scratch/err")"
 }
 
 for suffix in '' .gz .xz .zst; do
@@ -51,7 +52,8 @@ done
 
 # merge opens each file twice, but standard input can be read only once.
 nr_checks=$((nr_checks + 1))
-"$tool" merge -o "$scratch/merged.trx" - "$log" <"$buffer" >"$scratch/out" 2>&1 || complain "merge -: $(cat "$scratch/out")"
+"$tool" merge -o "$scratch/merged.trx" - "$log" <"$buffer" >"$scratch/out" 2>&1 ||
+	complain "merge -: $(cat "$scratch/out")"
 
 # A buffer that was cut is there as far as it goes, and so is a compressed file.
 nr_checks=$((nr_checks + 6))
@@ -60,11 +62,13 @@ head -c 5000 "$buffer" >"$scratch/cut.trx"
 [ "$(wc -l <"$scratch/all")" -eq 125 ] || complain "a cut buffer has $(wc -l <"$scratch/all") lines"
 grep -q 'cut after 124 of 223 slots' "$scratch/err" || complain "a cut buffer: $(cat "$scratch/err")"
 sed '1i big' "$top/tests/data/threadx.txt" | "$mktrx" | head -c 5000 >"$scratch/cut.trx"
-"$tool" print "$scratch/cut.trx" 2>/dev/null | cmp -s - "$scratch/all" || complain 'a cut buffer of the other order differs'
+"$tool" print "$scratch/cut.trx" 2>/dev/null | cmp -s - "$scratch/all" ||
+	complain 'a cut buffer of the other order differs'
 head -c 500 "$buffer" >"$scratch/cut.trx"
 fails 2 'not a trace' print "$scratch/cut.trx"
 gzip -c "$log" | head -c 20000 >"$scratch/cut.gz"
 "$tool" print "$scratch/cut.gz" >"$scratch/all" 2>"$scratch/err" || complain "print of a cut .gz exits with $?"
 [ "$(wc -l <"$scratch/all")" -gt 100 ] || complain "a cut .gz has $(wc -l <"$scratch/all") lines"
-grep -q 'compressed data end early; what is before that is read' "$scratch/err" || complain "a cut .gz: $(cat "$scratch/err")"
+grep -q 'compressed data end early; what is before that is read' "$scratch/err" ||
+	complain "a cut .gz: $(cat "$scratch/err")"
 finish

@@ -28,7 +28,8 @@ sed -e "s/\<$recorder\>/RECORDER/; s/\<$pid\>/SUBJECT/; s/\<$idle\>/IDLE/" -e 's
 for line in '  RECORDER  SUBJECT  running  flush  yes  yes  TIME EVENTS 0  a "name"' \
 	'  SUBJECT  USER  yes  subject  subject' '  IDLE  USER  no  subject  subject'; do
 	nr_checks=$((nr_checks + 1))
-	grep -qxF -e "$line" "$scratch/shown" || complain "list has no line '$line': $(cat "$scratch/shown" "$scratch/text")"
+	grep -qxF -e "$line" "$scratch/shown" ||
+		complain "list has no line '$line': $(cat "$scratch/shown" "$scratch/text")"
 done
 if has_program python3 'list --format json is JSON'; then
 	python3 - "$scratch/json" "$pid" "$idle" "$recorder" <<'END' || complain "the JSON of list is not right: $(cat "$scratch/json")"

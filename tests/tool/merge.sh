@@ -79,7 +79,8 @@ merge "$scratch/out.trx" --offset "$scratch/one.trx=2026-11-21T12:30:00" --offse
 	"$scratch/one.trx" "$scratch/two.trx"
 nr_checks=$((nr_checks + 2))
 [ "$(rows time "$scratch/out.trx" | sed -n 6p)" = 1.000000000 ] || complain "dates: $(rows time "$scratch/out.trx")"
-[ "$(stat -c %.9Y "$scratch/out.trx")" = "$(date -d 2026-11-21T12:30:00 +%s).003000000" ] || complain 'dates: the file has another'
+[ "$(stat -c %.9Y "$scratch/out.trx")" = "$(date -d 2026-11-21T12:30:00 +%s).003000000" ] ||
+	complain 'dates: the file has another'
 merge "$scratch/out.trx" --offset "$scratch/one.trx=2026-11-21T12:30:00" "$scratch/two.trx" "$scratch/one.trx"
 nr_checks=$((nr_checks + 1))
 [ "$(stat -c %.9Y "$scratch/out.trx")" = "$(date -d 2026-11-21T12:30:00 +%s).004000000" ] ||
@@ -115,15 +116,18 @@ for pause in 0 1; do
 	for log in early late; do
 		rows ns,cpu,hex "$scratch/$log" -f 'event:*_step'
 	done | while IFS=, read -r ns rest; do
-		echo "$(((ns - first + tick / 2) / tick * tick)),${rest}0000000000000000" # awk's numbers are not that exact
+		echo "$(((ns - first + tick / 2) / tick * tick)),${rest}0000000000000000" \
+			# awk's numbers are not that exact
 	done >"$scratch/expected"
 	rows ns,cpu,hex "$scratch/out.trx" -f 'event:*-step' >"$scratch/rows"
 	[ "$(wc -l <"$scratch/expected")" -eq 150 ] || complain 'the logs have other events than 150'
-	cmp -s "$scratch/expected" "$scratch/rows" || complain "logs: $(diff "$scratch/expected" "$scratch/rows" | head -4)"
+	cmp -s "$scratch/expected" "$scratch/rows" ||
+		complain "logs: $(diff "$scratch/expected" "$scratch/rows" | head -4)"
 done
 nr_checks=$((nr_checks + 2))
 "$tool" info --objects "$scratch/out.trx" | grep -q ' early: ' && complain 'names with numbers clash'
-"$tool" info --types "$scratch/out.trx" | grep -c 'step$' | grep -qx 2 || complain "types of one name are several: $("$tool" info --types "$scratch/out.trx")"
+"$tool" info --types "$scratch/out.trx" | grep -c 'step$' | grep -qx 2 ||
+	complain "types of one name are several: $("$tool" info --types "$scratch/out.trx")"
 merge "$scratch/out.trx" "$scratch/early" "$scratch/early"
 nr_checks=$((nr_checks + 1))
 [ "$("$tool" info --objects "$scratch/out.trx" | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# All commands and exports show the same waits and holds: the same objects, and for each object the same numbers and times.
+# All commands and exports show the same waits and holds: the same objects, and for each object the same numbers and
+# times.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 object=${PRELOAD:-$(pwd)/preload/.libs/libtxtrace-preload.so}
@@ -23,7 +24,8 @@ run()
 }
 
 mkdir shown
-"$tool" record --preload --force --size 64M -o log.trx "$program" >shown/addresses 2>err || complain "handover fails: $(cat err)"
+"$tool" record --preload --force --size 64M -o log.trx "$program" >shown/addresses 2>err ||
+	complain "handover fails: $(cat err)"
 run blocked blocked --format json log.trx
 run locks locks --format json log.trx
 run chrome export --to chrome -o - log.trx
@@ -54,5 +56,6 @@ begin=$("$tool" print --format csv --columns time -f 'pthread_rwlock_wrlock' log
 run why-table why log.trx "$(grep '^handover ' threads)@${begin}s"
 
 nr_checks=$((nr_checks + 1))
-PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/one_model.py" shown || complain 'the commands show different waits or holds'
+PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/one_model.py" shown ||
+	complain 'the commands show different waits or holds'
 finish

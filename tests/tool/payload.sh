@@ -33,7 +33,8 @@ has 'id=7 load=2.3333333333333335 part=1 state=2 at=[{x=-7 y=0} {x=0 y=700000004
 has 'level=7 code=513 text="hello"' print --columns data -f note "$log"
 has 'level=7 (1 of 3 bytes are missing)' print --columns data -f note "$log"
 has '01020304 05060708 09' print --columns data -f plain "$log"
-has 'data.id,data.name,data.at[1].y,data.state' print --format csv --columns 'data.id,data.name,data.at[1].y,data.state' "$log"
+has 'data.id,data.name,data.at[1].y,data.state' print --format csv --columns \
+	'data.id,data.name,data.at[1].y,data.state' "$log"
 has '4,"say ""4""",4000000028,BUSY' print --format csv --columns 'data.id,data.name,data.at[1].y,data.state' "$log"
 has '{"data.id":5,"data.load":1.6666666666666667,"data.level":null}' \
 	print --format jsonl --columns data.id,data.load,data.level "$log"
@@ -99,7 +100,8 @@ has 'a=67305985 b=[5 6 7 8 9]' print --columns data -f plain "$scratch/beside/lo
 has 'a=513 +03040506 070809' print --columns data -f plain '--type=plain=u16 a' "$scratch/beside/log"
 # User events of ThreadX, from machines of both byte orders.
 for order in little big; do
-	printf '%s\n' "${order#little}" 'object 1 0x1000 5 main' 'event 0x1000 5000 10 0x01020304 0xfffffffe 0x3f800000 7' |
+	printf '%s\n' "${order#little}" 'object 1 0x1000 5 main' \
+		'event 0x1000 5000 10 0x01020304 0xfffffffe 0x3f800000 7' |
 		"$mktrx" >"$scratch/$order.trx" || complain 'no buffer was made'
 	has 'a=16909060 b=-2 c=1 d=0x7' print --columns data \
 		'--type=TX_TRACE_USER_EVENT_5000=unsigned long a; long b; float c; void *d' "$scratch/$order.trx"
@@ -156,9 +158,11 @@ if has_program babeltrace2 'CTF' && "$tool" export --to ctf -o "$scratch/ctf" "$
 	babeltrace2 "$scratch/ctf" >"$scratch/ctf.txt"
 	grep -q 'order: .* id = 3, load = 1, part = 0.428571, state = ( "BUSY" : container = 3 ), at = \[ \[0\] = { x = -3, y = 0 }.*low = 3, high = 111, change = -97, urgent = ( "true" : container = 1 ), kind = "d", name = "customer-3", key = 18446744073709551612, where = 0x1003' \
 		"$scratch/ctf.txt" || complain 'export --to ctf has no typed fields'
-	grep -q 'note: .* level = 7, code = 513, text = "hello"' "$scratch/ctf.txt" || complain 'export --to ctf has no open text'
+	grep -q 'note: .* level = 7, code = 513, text = "hello"' "$scratch/ctf.txt" ||
+		complain 'export --to ctf has no open text'
 fi
-if PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/tool python3 -c 'import browser, sys; sys.exit(not browser.find_browser())' 2>/dev/null; then
+if PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/tests/tool python3 -c \
+	'import browser, sys; sys.exit(not browser.find_browser())' 2>/dev/null; then
 	nr_checks=$((nr_checks + 1))
 	"$tool" export --to html -o "$scratch/page.html" "$log" 2>/dev/null || complain 'export --to html fails'
 	"$tool" print --format jsonl --columns number,data.id,data.load,data.part,data.state,data.name,'data.at[1].y',data.urgent,data.change,data.high,data.where,data.key,data.text \

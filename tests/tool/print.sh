@@ -64,7 +64,8 @@ if "$tool" print --columns where "$scratch/own.trx" 2>&1 | grep -q 'make_log.c:'
 	done <"$scratch/where"
 else
 	# Without libdw, the tool prints the file.
-	grep -qv '^\(lt-\)\{0,1\}make_log+0x[0-9a-f]*$' "$scratch/where" && complain "where is $(sort -u "$scratch/where")"
+	grep -qv '^\(lt-\)\{0,1\}make_log+0x[0-9a-f]*$' "$scratch/where" &&
+		complain "where is $(sort -u "$scratch/where")"
 fi
 
 # Names from a hostile file: in a file, CSV keeps their bytes; on a terminal, it makes them harmless.
@@ -74,7 +75,8 @@ hostile=$(printf 'a\033[3m\233\377\303\251')
 csv="print --format csv --columns thread -f even_step $scratch/hostile.trx"
 nr_checks=$((nr_checks + 2))
 # shellcheck disable=SC2086
-"$tool" $csv | grep -aqF -e "$hostile" || complain "a file of CSV has not the bytes of the name: $("$tool" $csv | cat -v)"
+"$tool" $csv | grep -aqF -e "$hostile" ||
+	complain "a file of CSV has not the bytes of the name: $("$tool" $csv | cat -v)"
 if has_program script 'output on a terminal'; then
 	PAGER=cat script -qec "'$tool' $csv" /dev/null </dev/null >"$scratch/out"
 	grep -aqF -e "$(printf 'a?[3m??\303\251')" "$scratch/out" || complain "on a terminal: $(cat -v "$scratch/out")"
@@ -104,7 +106,8 @@ END
 	nr_checks=$((nr_checks + 1))
 	"$tool" print --format csv --columns event,data -f 'pthread_mutex_*' "$scratch/calls.trx" | tr -d '"\r' |
 		sed -e 's/mutex=[^ ]*/mutex=0xX/' -e 's/owner=plain [0-9]*/owner=N/' >"$scratch/fields"
-	cmp -s "$scratch/expected" "$scratch/fields" || complain "fields of calls: $(diff "$scratch/expected" "$scratch/fields")"
+	cmp -s "$scratch/expected" "$scratch/fields" ||
+		complain "fields of calls: $(diff "$scratch/expected" "$scratch/fields")"
 	# If symbols can be read, a global object has its own name; otherwise it has the name of the place that used it
 	# first.
 	name=plain+0x
@@ -114,7 +117,8 @@ END
 	nr_checks=$((nr_checks + 1))
 	"$tool" print --format csv --columns data -f pthread_mutex_lock "$scratch/calls.trx" | grep -qF "mutex=$name" ||
 		complain "the mutex is not called $name: $("$tool" info --objects "$scratch/calls.trx" | tail -3)"
-	"$tool" info --objects "$scratch/calls.trx" | grep -Eq "^[0-9a-f]{8}   mutex .* $name.* 0x[0-9a-f]* +(main|plain)\\+0x" ||
+	"$tool" info --objects "$scratch/calls.trx" |
+		grep -Eq "^[0-9a-f]{8}   mutex .* $name.* 0x[0-9a-f]* +(main|plain)\\+0x" ||
 		complain "info --objects has no mutex $name: $("$tool" info --objects "$scratch/calls.trx" | tail -3)"
 	# takes NUMBER FILTER
 	takes()
@@ -177,7 +181,8 @@ END
 	nr_checks=$((nr_checks + 1))
 	"$tool" print --format csv --columns event,data -f 'pthread_mutex_*' "$scratch/waits.trx" | tail -n +2 |
 		tr -d '"\r' | sed -e 's/mutex=[^ ]*/mutex=X/' -e 's/owner=waits [0-9]*/owner=T/' >"$scratch/fields"
-	cmp -s "$scratch/expected" "$scratch/fields" || complain "a call that waits: $(diff "$scratch/expected" "$scratch/fields")"
+	cmp -s "$scratch/expected" "$scratch/fields" ||
+		complain "a call that waits: $(diff "$scratch/expected" "$scratch/fields")"
 fi
 
 make_samples
@@ -187,11 +192,13 @@ golden print-filex.jsonl print --format jsonl -f "number<50" --tick 100 "$sample
 golden print-range print --from 10ms --until 0.02s "$samples/threadx.trx"
 golden print-threadx print -f "number<60" --from 0001-01-01 --until 9999-12-31 "$samples/threadx.trx"
 nr_checks=$((nr_checks + 1))
-"$tool" print --format csv --from 9999-12-31 "$samples/threadx.trx" | tail -n +2 | grep -q . && complain 'there are events in the year 9999'
+"$tool" print --format csv --from 9999-12-31 "$samples/threadx.trx" | tail -n +2 | grep -q . &&
+	complain 'there are events in the year 9999'
 golden print-filter print -f '(*MUTEX_PUT or *QUEUE_SEND) not thread:control and number<100' "$samples/threadx.trx"
 golden print-object print -f 'object:samples and u32[12]<1' --columns number,time,thread,event,data \
 	"$samples/threadx.trx"
-golden print-columns print --columns number,time,delta,clock,ns,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex \
+golden print-columns print --columns \
+	number,time,delta,clock,ns,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex \
 	-f 'number>=30 and number<36' "$samples/netx_udp.trx"
 golden print-nothing print -f 'event:nothing' --format json "$samples/threadx.trx"
 
@@ -213,7 +220,8 @@ END
 fi
 
 # A name never sends a control sequence to the terminal; the JSON has the exact name.
-printf 'object 1 0x1000 5 a\033[2J\177\302\2330\nevent 0x1000 20 1\n' | "$mktrx" >"$scratch/odd.trx" || complain 'mktrx fails'
+printf 'object 1 0x1000 5 a\033[2J\177\302\2330\nevent 0x1000 20 1\n' | "$mktrx" >"$scratch/odd.trx" ||
+	complain 'mktrx fails'
 for format in text json jsonl; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" print --format "$format" "$scratch/odd.trx" >"$scratch/out" || complain "print --format $format fails"
@@ -278,12 +286,15 @@ fi
 # Names that are not ASCII: unchanged if the character set of the user has them, and aligned in columns.
 "$(pwd)/tests/tool/mklog" "$scratch/utf8.trx" 2 8 "$(printf 'w\303\266rker\001\342\200\256')" || complain 'mklog fails'
 nr_checks=$((nr_checks + 1))
-"$tool" print --columns thread,event -f 'event:*step' "$scratch/utf8.trx" 2>/dev/null | sed 's/ [0-9]*  */|/' >"$scratch/out"
+"$tool" print --columns thread,event -f 'event:*step' "$scratch/utf8.trx" 2>/dev/null |
+	sed 's/ [0-9]*  */|/' >"$scratch/out"
 sed -n 2p "$scratch/out" | grep -qF 'w??rker????|' || complain "not ASCII: $(cat "$scratch/out")"
 if locale -a 2>/dev/null | grep -qix 'C.utf-\{0,1\}8'; then
 	nr_checks=$((nr_checks + 2))
-	LC_ALL=C.UTF-8 "$tool" print --columns thread,event,number -f 'event:*step' "$scratch/utf8.trx" >"$scratch/out" 2>/dev/null
-	sed -n 2p "$scratch/out" | grep -q "^$(printf 'w\303\266rker')?? [0-9]*  even_step" || complain "UTF-8: $(cat "$scratch/out")"
+	LC_ALL=C.UTF-8 "$tool" print --columns thread,event,number -f 'event:*step' "$scratch/utf8.trx" \
+		>"$scratch/out" 2>/dev/null
+	sed -n 2p "$scratch/out" | grep -q "^$(printf 'w\303\266rker')?? [0-9]*  even_step" ||
+		complain "UTF-8: $(cat "$scratch/out")"
 	sed 's/\xc3\xb6/o/' "$scratch/out" | awk '{ print length($0) }' | uniq | wc -l | grep -qx 1 ||
 		complain "UTF-8 is not aligned: $(cat "$scratch/out")"
 else
@@ -294,22 +305,28 @@ fi
 nr_checks=$((nr_checks + 2))
 "$tool" print --format jsonl --columns ns,event "$scratch/utf8.trx" 2>/dev/null |
 	sed 's/"ns":\([0-9]*\)/"ns":"\1"/' >"$scratch/expected"
-"$tool" print --format jsonl --columns ns,event --ns=string "$scratch/utf8.trx" 2>/dev/null | cmp -s "$scratch/expected" - ||
+"$tool" print --format jsonl --columns ns,event --ns=string "$scratch/utf8.trx" 2>/dev/null |
+	cmp -s "$scratch/expected" - ||
 	complain '--ns=string is not ns as a string'
-"$tool" export --to jsonl --columns ns,event --ns=string -o - "$scratch/utf8.trx" 2>/dev/null | cmp -s "$scratch/expected" - ||
+"$tool" export --to jsonl --columns ns,event --ns=string -o - "$scratch/utf8.trx" 2>/dev/null |
+	cmp -s "$scratch/expected" - ||
 	complain 'export --ns=string is not ns as a string'
 fails 2 '--ns takes number or string' print --ns=word "$scratch/utf8.trx"
 fails 2 '--to csv has no --ns' export --to csv --ns=string "$scratch/utf8.trx"
 # The data of a START event is a set of types: those that are not recorded.
 nr_checks=$((nr_checks + 2))
-"$tool" print --columns event,data -f posix_trace_start "$scratch/utf8.trx" 2>/dev/null | grep -qx 'posix_trace_start  *filter=none' ||
+"$tool" print --columns event,data -f posix_trace_start "$scratch/utf8.trx" 2>/dev/null |
+	grep -qx 'posix_trace_start  *filter=none' ||
 	complain 'a START without a filter does not say so'
 own_streams
-"$tool" record --quiet -e nothing -o "$scratch/filtered.trx" -- "$subject" -n 2 2>"$scratch/err" || complain "record: $(cat "$scratch/err")"
+"$tool" record --quiet -e nothing -o "$scratch/filtered.trx" -- "$subject" -n 2 2>"$scratch/err" ||
+	complain "record: $(cat "$scratch/err")"
 "$tool" print --columns event,data -f posix_trace_start "$scratch/filtered.trx" 2>/dev/null |
-	grep -q '^posix_trace_start  *filter=posix_trace_unnamed_userevent,tick,tock and [0-9]* without a name$' || complain 'a START does not say its filter'
+	grep -q '^posix_trace_start  *filter=posix_trace_unnamed_userevent,tick,tock and [0-9]* without a name$' ||
+		complain 'a START does not say its filter'
 
-# Times as in RFC 3339, in UTC and with the local zone, and as seconds since 1970.  Each of them is taken as an argument.
+# Times as in RFC 3339, in UTC and with the local zone, and as seconds since 1970.  Each of them is taken as an
+# argument.
 fails 2 '--time takes relative, utc, local or epoch' print --time=noon "$scratch/utf8.trx"
 clock()
 {
@@ -321,7 +338,8 @@ for zone in UTC XYZ-5:30 XYZ+3; do
 	clock epoch | tr -d . | cmp -s - "$scratch/ns" || complain "--time=epoch in $zone: $(clock epoch | head -3)"
 	for style in utc local; do
 		clock $style | head -5 | while read -r time; do date -d "$time" +%s%N; done >"$scratch/found"
-		head -5 "$scratch/ns" | cmp -s - "$scratch/found" || complain "--time=$style in $zone: $(clock $style | head -3)"
+		head -5 "$scratch/ns" | cmp -s - "$scratch/found" ||
+			complain "--time=$style in $zone: $(clock $style | head -3)"
 	done
 	number=1
 	for style in utc local epoch; do
@@ -332,19 +350,22 @@ for zone in UTC XYZ-5:30 XYZ+3; do
 	done
 done
 nr_checks=$((nr_checks + 4))
-clock utc | head -1 | grep -qE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9}Z$' || complain "not RFC 3339: $(clock utc | head -1)"
+clock utc | head -1 | grep -qE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{9}Z$' ||
+	complain "not RFC 3339: $(clock utc | head -1)"
 zone=XYZ-5:30
 clock local | head -1 | grep -qE '\.[0-9]{9}\+05:30$' || complain "not RFC 3339: $(clock local | head -1)"
 "$tool" print --time=utc --format csv "$scratch/utf8.trx" 2>/dev/null >"$scratch/found"
 "$tool" print --format csv "$scratch/utf8.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain '--time changes CSV'
 "$tool" print --time=utc "$samples/threadx.trx" >"$scratch/found" 2>/dev/null
-"$tool" print "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain '--time gives a ThreadX buffer a date'
+"$tool" print "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" ||
+	complain '--time gives a ThreadX buffer a date'
 for time in 2026-11-21T12:30:01Q 2026-11-21T12:30:01+5 2026-11-21T12:30:01+25:00 12345678 123456789x 1795595463.5.5; do
 	fails 2 'is not a time such as' print --from "$time" "$scratch/utf8.trx"
 done
 nr_checks=$((nr_checks + 1))
 "$tool" print --format csv --until 999999999999999999 "$samples/threadx.trx" 2>/dev/null >"$scratch/found"
-"$tool" print --format csv "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" || complain 'a late time is not after all events'
+"$tool" print --format csv "$samples/threadx.trx" 2>/dev/null | cmp -s - "$scratch/found" ||
+	complain 'a late time is not after all events'
 
 # The last event first.
 for format in text csv jsonl; do
@@ -352,16 +373,22 @@ for format in text csv jsonl; do
 	head=$([ $format = jsonl ] && echo 0 || echo 1)
 	"$tool" print --format $format "$scratch/limits.trx" >"$scratch/rows"
 	{ head -n "$head" "$scratch/rows"; tail -n "+$((head + 1))" "$scratch/rows" | tac; } >"$scratch/expected"
-	"$tool" print --format $format --reverse "$scratch/limits.trx" | cmp -s "$scratch/expected" - || complain "--reverse as $format"
-	"$tool" print --format $format --columns number,event --reverse --limit 3 "$scratch/limits.trx" >"$scratch/found"
-	"$tool" print --format $format --columns number,event --reverse "$scratch/limits.trx" | head -n "$((head + 3))" | cmp -s - "$scratch/found" ||
+	"$tool" print --format $format --reverse "$scratch/limits.trx" | cmp -s "$scratch/expected" - ||
+		complain "--reverse as $format"
+	"$tool" print --format $format --columns number,event --reverse --limit 3 "$scratch/limits.trx" \
+		>"$scratch/found"
+	"$tool" print --format $format --columns number,event --reverse "$scratch/limits.trx" |
+		head -n "$((head + 3))" | cmp -s - "$scratch/found" ||
 		complain "--reverse --limit as $format"
 done
 nr_checks=$((nr_checks + 2))
-"$tool" print --format json --reverse --columns number "$scratch/limits.trx" | sed -e '/^[][]$/d' -e 's/,$//' >"$scratch/found"
-"$tool" print --format jsonl --reverse --columns number "$scratch/limits.trx" | cmp -s - "$scratch/found" || complain '--reverse as json'
+"$tool" print --format json --reverse --columns number "$scratch/limits.trx" |
+	sed -e '/^[][]$/d' -e 's/,$//' >"$scratch/found"
+"$tool" print --format jsonl --reverse --columns number "$scratch/limits.trx" | cmp -s - "$scratch/found" ||
+	complain '--reverse as json'
 [ "$("$tool" print --format csv --columns number --reverse --tail 5 --limit 2 "$scratch/limits.trx" | sed 1d)" = \
-	"$("$tool" print --format csv --columns number --reverse --limit 2 "$scratch/limits.trx" | sed 1d)" ] || complain '--reverse --tail --limit'
+	"$("$tool" print --format csv --columns number --reverse --limit 2 "$scratch/limits.trx" | sed 1d)" ] ||
+		complain '--reverse --tail --limit'
 
 # A filter that takes nothing names what the trace does not have.  A field that there is not is an error.
 says()
@@ -382,10 +409,13 @@ says 'no event is in this range of times; the last event is 0.' --from 1h "$scra
 says 'no event in this range of times matches the filter' --from 1h -f order "$scratch/orders.trx"
 nr_checks=$((nr_checks + 4))
 "$tool" print -f order "$scratch/orders.trx" 2>&1 | grep -q 'no event' && complain 'a filter that matches is reported'
-[ "$("$tool" print --format csv -f thread:orders "$scratch/orders.trx" 2>/dev/null | wc -l)" -gt 200 ] || complain 'a thread without its tid is not found'
-[ "$("$tool" print --format csv -f 'thread!=orders and event=order' "$scratch/orders.trx" 2>/dev/null | wc -l)" -eq 1 ] ||
+[ "$("$tool" print --format csv -f thread:orders "$scratch/orders.trx" 2>/dev/null | wc -l)" -gt 200 ] ||
+	complain 'a thread without its tid is not found'
+[ "$("$tool" print --format csv -f 'thread!=orders and event=order' "$scratch/orders.trx" 2>/dev/null |
+	wc -l)" -eq 1 ] ||
 	complain 'a thread without its tid is not left out'
-"$tool" waits -f ordr "$scratch/orders.trx" 2>&1 | grep -q 'no event type ordr' || complain 'waits does not report a filter that takes nothing'
+"$tool" waits -f ordr "$scratch/orders.trx" 2>&1 | grep -q 'no event type ordr' ||
+	complain 'waits does not report a filter that takes nothing'
 for filter in 'f64[8]>2.0' 'Event=order' 'a.b=1' 'thraed:x'; do
 	fails 2 'there is no such field' print -f "$filter" "$scratch/orders.trx"
 done

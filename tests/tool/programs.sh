@@ -15,7 +15,8 @@ log=$scratch/programs.trx
 # sites THREAD: the places from which threads with this name called
 sites()
 {
-	"$tool" print --columns where --format csv -f "thread:'$1 *' pthread_mutex_*" "$log" | tr -d '\r' | sed 1d | sort -u
+	"$tool" print --columns where --format csv -f "thread:'$1 *' pthread_mutex_*" "$log" | tr -d '\r' | sed 1d |
+		sort -u
 }
 
 # record_named PROGRAM COMMAND...: record until the recorder was fast enough to read the modules of the program
@@ -30,7 +31,8 @@ record_named()
 	complain "no log has the modules of $name"
 }
 
-record_named outer setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" tests/tool/outer "$(pwd)/tests/tool/inner"
+record_named outer setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" tests/tool/outer \
+	"$(pwd)/tests/tool/inner"
 nr_checks=$((nr_checks + 3))
 [ "$("$tool" print -f "thread:'inner *' pthread_mutex_lock" --format jsonl "$log" | wc -l)" -eq 4 ] ||
 	complain 'inner did not lock its mutex 4 times'
@@ -48,7 +50,8 @@ grep -q 0x "$scratch/inner_stacks" && ! grep -qE 'main|outer' "$scratch/inner_st
 grep -qE 'main|outer' "$scratch/outer_stacks" || complain "stacks of outer are named $(cat "$scratch/outer_stacks")"
 
 # After an exec, the modules are those of the new program.
-setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" 2>"$scratch/err" ||
+setarch -R "$tool" record --preload --inherit --quiet --force -o "$log" sh -c "exec tests/tool/outer" \
+	2>"$scratch/err" ||
 	complain "sh fails: $(cat "$scratch/err")"
 nr_checks=$((nr_checks + 1))
 [ -z "$("$tool" print --columns where --format csv -f "thread:'sh *'" "$log" | grep outer)" ] ||
@@ -87,8 +90,10 @@ END
 		record_named names "$tool" record --preload --quiet --force -o "$log" "$scratch/names"
 		"$tool" info --objects "$log" >"$scratch/objects"
 		nr_checks=$((nr_checks + 2))
-		grep -q ' queue::push(unsigned long, bool) const+0x' "$scratch/objects" || complain "names of C++: $(grep mutex "$scratch/objects")"
-		grep -q ' queue::push_several+0x' "$scratch/objects" || complain "long names of C++: $(grep mutex "$scratch/objects")"
+		grep -q ' queue::push(unsigned long, bool) const+0x' "$scratch/objects" ||
+			complain "names of C++: $(grep mutex "$scratch/objects")"
+		grep -q ' queue::push_several+0x' "$scratch/objects" ||
+			complain "long names of C++: $(grep mutex "$scratch/objects")"
 	else
 		echo 'SKIP names of C++: it does not compile'
 	fi

@@ -115,7 +115,8 @@ find "$scratch/names" -name '20??????-??????-%-subject' | grep -q . || complain 
 odd=$scratch/names/$(printf 'a\033[2Jb')
 cp "$(command -v sleep)" "$odd"
 (cd "$scratch/names" && "$tool" record -q "$odd" 0 2>/dev/null)
-find "$scratch/names" -name 'a_\[2Jb.[0-9]*.trx' | grep -q . || complain "a control character in a name: $(ls "$scratch/names")"
+find "$scratch/names" -name 'a_\[2Jb.[0-9]*.trx' | grep -q . ||
+	complain "a control character in a name: $(ls "$scratch/names")"
 
 # Which event types.
 ends 0 "$tool" record --force -o "$log" -e tick "$subject" -n 100
@@ -190,7 +191,8 @@ done
 # A full device is another case than a full log.
 mkdir "$scratch/small"
 if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
-	ends 125 unshare -m sh -c 'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -o "$1/log" --size 8M "$3" -n 60000' \
+	ends 125 unshare -m sh -c \
+		'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -o "$1/log" --size 8M "$3" -n 60000' \
 		sh "$scratch/small" "$tool" "$subject"
 	says 'is incomplete: No space left on device'
 	grep -q -e --log-size "$scratch/err" && complain "$what: advises $(cat "$scratch/err")"
@@ -349,8 +351,10 @@ if own_preload; then
 	ends 3 "$tool" record --preload --force -o "$log" -- "$plain" 20
 	has 20 "$log" pthread_mutex_lock
 	has 20 "$log" pthread_mutex_unlock
-	"$tool" info --format json "$log" | grep -q '"complete": true' || complain 'a preloaded program leaves no whole log'
-	# A program that ends while the rings are full: lost events are in a gap, and the hold that lasts into it has no length.
+	"$tool" info --format json "$log" | grep -q '"complete": true' ||
+		complain 'a preloaded program leaves no whole log'
+	# A program that ends while the rings are full: lost events are in a gap, and the hold that lasts into it has no
+	# length.
 	cat >"$scratch/flood.c" <<'END'
 #include <pthread.h>
 #include <unistd.h>
@@ -391,11 +395,13 @@ END
 	# A child ends long before the log gets its first event: its lock has a name.
 	for pause in $pauses; do
 		open_gate_in "$pause"
-		ends 0 "$tool" record --preload --inherit --force -o "$log" -- sh -c '"$1" 20 "$2"; true' sh "$plain" "$scratch/gate"
+		ends 0 "$tool" record --preload --inherit --force -o "$log" -- sh -c '"$1" 20 "$2"; true' sh "$plain" \
+			"$scratch/gate"
 		"$tool" print -f pthread_mutex_lock "$log" >"$scratch/locks"
 		! grep -q 'mutex=queue_lock' "$scratch/locks" || break
 	done
-	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child has no name: $(tail -1 "$scratch/locks")"
+	grep -q 'mutex=queue_lock' "$scratch/locks" ||
+		complain "the lock of a child has no name: $(tail -1 "$scratch/locks")"
 	# strace waits for the threads of the program, which are no child processes.
 	threads=$(dirname "$tool")/../tests/preload/scenarios/convoy
 	if has_program strace 'threads that a debugger waits for' && [ -x "$threads" ]; then
@@ -408,12 +414,15 @@ END
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; "$1" 20; kill -CONT $PPID' sh "$plain"
 	"$tool" print -f pthread_mutex_lock "$log" >"$scratch/locks"
-	grep -q 'mutex=queue_lock' "$scratch/locks" || complain "the lock of a child that has ended has no name: $(tail -1 "$scratch/locks")"
-	grep 'ended before the tool' "$scratch/err" && complain 'the modules of a child were stored, and record says that they are missing'
+	grep -q 'mutex=queue_lock' "$scratch/locks" ||
+		complain "the lock of a child that has ended has no name: $(tail -1 "$scratch/locks")"
+	grep 'ended before the tool' "$scratch/err" &&
+		complain 'the modules of a child were stored, and record says that they are missing'
 	# The command itself, which is a zombie when the tool reads its list of modules.
 	ends 3 "$tool" record --preload --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; (sleep 0.1; exec kill -CONT $PPID) & exec "$1" 20' sh "$plain"
-	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" || complain 'a command that has ended has no modules'
+	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" ||
+		complain 'a command that has ended has no modules'
 	[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
 		complain 'the lock of a command that has ended has no name'
 	# A child that may not write a file of this length cannot store its list of modules.
@@ -429,7 +438,8 @@ END
 	# The environment of the program is that of the user, with the object first in LD_PRELOAD.
 	ends 0 env LD_PRELOAD=libdl.so.2 TXTRACE_OUT=x TXTRACE_EVENTS=cond \
 		"$tool" record --preload --force -o "$log" --events +heap -- env
-	grep -q '^LD_PRELOAD=.*/libtxtrace-preload.so:libdl.so.2$' "$scratch/out" || complain "LD_PRELOAD: $(grep LD_ "$scratch/out")"
+	grep -q '^LD_PRELOAD=.*/libtxtrace-preload.so:libdl.so.2$' "$scratch/out" ||
+		complain "LD_PRELOAD: $(grep LD_ "$scratch/out")"
 	grep -q '^TXTRACE_EVENTS=+heap$' "$scratch/out" || complain 'TXTRACE_EVENTS is not what --events says'
 	grep -q '^TXTRACE_OUT=' "$scratch/out" && complain 'a program that is recorded writes a log of its own'
 	grep -q '^TXTRACE_CHILDREN=' "$scratch/out" && complain 'children are preloaded unasked'
@@ -439,7 +449,8 @@ END
 	grep -q '^TXTRACE_CHILDREN=match=^sh$' "$scratch/out" || complain '--children does not say which'
 	ends 0 env -i PATH="$PATH" TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --preload --force -o "$log" true
 	says 'made no call that is traced'
-	ends 0 env TXTRACE_PRELOAD="$scratch/copy.so" sh -c 'cp "$1" "$TXTRACE_PRELOAD" && exec "$2" record --preload --force -o "$3" env' \
+	ends 0 env TXTRACE_PRELOAD="$scratch/copy.so" sh -c \
+		'cp "$1" "$TXTRACE_PRELOAD" && exec "$2" record --preload --force -o "$3" env' \
 		sh "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" "$tool" "$log"
 	grep -q "^LD_PRELOAD=$scratch/copy.so$" "$scratch/out" || complain 'TXTRACE_PRELOAD is not preloaded'
 	ends 125 env TXTRACE_PRELOAD="$scratch/none.so" "$tool" record --preload --force -o "$log" true
@@ -458,7 +469,8 @@ END
 	has 5 "$log" pthread_mutex_lock
 	printf '#!/usr/bin/env -S %s\n' "$(command -v printenv)" >"$scratch/script"
 	ends 1 "$tool" record --preload --force -o "$log" -- "$scratch/script" LD_PRELOAD TXTRACE_CHILDREN
-	grep -q '^match=^/.*/printenv\$$' "$scratch/out" || complain "what env becomes is not preloaded: $(cat "$scratch/out")"
+	grep -q '^match=^/.*/printenv\$$' "$scratch/out" ||
+		complain "what env becomes is not preloaded: $(cat "$scratch/out")"
 	# A process into which something else has preloaded the object.
 	rm -f "$scratch/gate"
 	env LD_PRELOAD="$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so" \
@@ -528,14 +540,17 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	# The registry belongs to root alone. So a child that has become another user is not traced, and the tool says
 	# so.
 	if [ -r "${plain:-/nonexistent}" ]; then
-		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' 'su -s /bin/sh nobody -c'; do
+		for changer in "setpriv --reuid=$other_id --clear-groups" 'runuser -u nobody --' \
+			'su -s /bin/sh nobody -c'; do
 			$changer true 2>/dev/null || { echo "SKIP ${changer%% *}: it is missing"; continue; }
 			ends 0 "$tool" record --preload --inherit --force -o "$log" -- $changer "$scratch/other_id/env"
 			says '1 process recorded no program'
 		done
-		ends 0 "$tool" record --preload --inherit --force -o "$log" -- setpriv --no-new-privs sh -c "'$plain' 7; true"
+		ends 0 "$tool" record --preload --inherit --force -o "$log" -- setpriv --no-new-privs sh -c \
+			"'$plain' 7; true"
 		has 7 "$log" pthread_mutex_lock
-		! grep -q 'did not record' "$scratch/err" || complain "$what: a child of the same user is not traced: $(cat "$scratch/err")"
+		! grep -q 'did not record' "$scratch/err" ||
+			complain "$what: a child of the same user is not traced: $(cat "$scratch/err")"
 		what='record --preload of a file with rights'
 		nr_checks=$((nr_checks + 1))
 		$as_other "$tool" record --preload -o "$scratch/other_id/none" \

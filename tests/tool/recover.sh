@@ -61,7 +61,8 @@ prints 0 'there is no log to complete'
 # Without the shared memory that recover needs.
 die "$scratch/four"
 rm -rf "$TXTRACE_DIR"
-prints 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' "$scratch/four"
+prints 1 'four: shared memory does not contain its missing events any more; the part that was written can be read' \
+	"$scratch/four"
 
 # The writer of the log lives. The exit code is that of the worst file.
 "$subject" -l "$scratch/five" -n 100000 -u 1000 &

@@ -60,7 +60,8 @@ for title in 'FileX Statistics' 'NetX Statistics' 'Thread Stack Usage' 'Priority
 	! grep -qx "$title" "$scratch/out" || complain "a log has $title, and nothing in it"
 done
 grep -q '^  left  *1959 ' "$scratch/out" || complain 'the count of an event type is wrong'
-"$tool" report "$scratch/lossy" | head -1 | grep -q 'lost: [1-9][0-9]* overwritten' || complain 'report does not mention a loss'
+"$tool" report "$scratch/lossy" | head -1 | grep -q 'lost: [1-9][0-9]* overwritten' ||
+	complain 'report does not mention a loss'
 "$tool" report --filex "$scratch/log" | grep -q 'nothing in this trace' || complain 'an empty report does not say so'
 "$tool" report --services -f 'event:turn thread:left*' "$scratch/log" >"$scratch/out"
 grep -q '^  turn  *20  *100.00' "$scratch/out" || complain "a filter is not obeyed: $(cat "$scratch/out")"
@@ -110,14 +111,18 @@ printf '%s\n' 'object 1 0x1001 5 worker' 'event 0x1001 4100 100' 'event 0x2222 4
 	"$mktrx" >"$scratch/flat.trx"
 nr_checks=$((nr_checks + 2))
 "$tool" report --profile "$scratch/flat.trx" >"$scratch/out" 2>&1
-grep -q '^  worker  *00001001  *2  *0  *0.000000000  *0.00$' "$scratch/out" || complain "a trace of length 0: $(cat "$scratch/out")"
+grep -q '^  worker  *00001001  *2  *0  *0.000000000  *0.00$' "$scratch/out" ||
+	complain "a trace of length 0: $(cat "$scratch/out")"
 grep -q '^  00002222  *00002222  *1  *0 ' "$scratch/out" || complain "a thread without an object: $(cat "$scratch/out")"
-printf '%s\n' 'object 1 0x1001 5 deep' 'parameters 0x20000 0x400' 'object 1 0x1002 5 flat' 'event 0x1001 83 100 0x4001 0 0 0x20100' \
-	'event 0x1001 83 200 0x4001 0 0 0x1FFF0' 'event 0x1002 83 300 0x4001 0 0 0x30000' 'event 0x1001 83 400 0x4001 0 0 0x1FF00' |
+printf '%s\n' 'object 1 0x1001 5 deep' 'parameters 0x20000 0x400' 'object 1 0x1002 5 flat' \
+	'event 0x1001 83 100 0x4001 0 0 0x20100' \
+	'event 0x1001 83 200 0x4001 0 0 0x1FFF0' 'event 0x1002 83 300 0x4001 0 0 0x30000' \
+		'event 0x1001 83 400 0x4001 0 0 0x1FF00' |
 	"$mktrx" >"$scratch/stacks.trx"
 nr_checks=$((nr_checks + 2))
 "$tool" report --stacks "$scratch/stacks.trx" >"$scratch/out" 2>&1
-grep -q '^  deep  *1024  *1024  *0  *100.00  *1$' "$scratch/out" || complain "a stack that overflows twice: $(cat "$scratch/out")"
+grep -q '^  deep  *1024  *1024  *0  *100.00  *1$' "$scratch/out" ||
+	complain "a stack that overflows twice: $(cat "$scratch/out")"
 ! grep -q '^  flat' "$scratch/out" || complain "a thread without a stack: $(cat "$scratch/out")"
 # Spans: between events that are paired by thread, or by a number in the data.
 for span in '' a a= a=b =b..c a=..c a=b.. 'a=b..:u32'; do
@@ -154,7 +159,9 @@ found=$(spans --span "work=$begin..$end:u32")
 	complain "spans by number: $found"
 # From an event to the next one of the same type.
 found=$(spans --span "lap=$begin..$begin" -f 'thread:alpha')
-[ "$found" = 'lap 2 0.001500000 0.000750000 0.000500000 0.001000000 0.001000000 0.001000000 1 0' ] || complain "laps: $found"
-[ "$("$tool" report --span "work=$begin..$end" --tick 1000 --format json "$scratch/spans.trx" | sed -n '/span_histogram/,$p' | grep -c '"times": 1}')" = 3 ] ||
+[ "$found" = 'lap 2 0.001500000 0.000750000 0.000500000 0.001000000 0.001000000 0.001000000 1 0' ] ||
+	complain "laps: $found"
+[ "$("$tool" report --span "work=$begin..$end" --tick 1000 --format json "$scratch/spans.trx" |
+	sed -n '/span_histogram/,$p' | grep -c '"times": 1}')" = 3 ] ||
 	complain 'the histogram does not have three rows with one span'
 finish

@@ -40,7 +40,8 @@ warns 'is being written' export --to csv -o "$scratch/copy.csv" "$log"
 warns 'is being written' export --to trx -o "$scratch/copy.trx" "$log"
 warns 'is being written' merge -o "$scratch/merged.trx" "$log" "$scratch/copy.trx"
 warns 'is being written' diff "$log" "$log"
-"$tool" info "$log" 2>/dev/null | grep -q '^complete *no: it is being written' || complain 'info does not say that it is written'
+"$tool" info "$log" 2>/dev/null | grep -q '^complete *no: it is being written' ||
+	complain 'info does not say that it is written'
 "$tool" report "$log" 2>/dev/null | grep -q '^it is being written; later events are missing' ||
 	complain 'report does not say that it is written'
 "$tool" export --to html -o "$scratch/page.html" "$log" 2>/dev/null

@@ -42,7 +42,8 @@ for round in $(seq 40); do
 	[ "$(wc -l <"$scratch/said")" -eq 1 ] || complain "$what says: $(cat "$scratch/said")"
 	grep -q 'POSIX section is lost' "$scratch/said" || said "cut after $bytes bytes of"
 	# The image has the tick, so times are not 10 times too long.
-	"$tool" info "$scratch/cut.trx" 2>/dev/null | grep -q '^tick  *100 ns$' || complain "cut after $bytes bytes: another tick"
+	"$tool" info "$scratch/cut.trx" 2>/dev/null | grep -q '^tick  *100 ns$' ||
+		complain "cut after $bytes bytes: another tick"
 	said "$(($(wc -l <"$scratch/out") - 1)) events shown"
 	said 'the rest is lost'
 done
@@ -67,14 +68,17 @@ what=recover
 [ $? -eq 1 ] || complain "recover does not exit with 1"
 said "cut after $frames bytes of $size: $(cat "$scratch/shown") events are in $scratch/cut.whole.trx"
 counted -d "$scratch/cut.whole.trx"
-[ "$("$tool" print --format csv "$scratch/cut.whole.trx" 2>"$scratch/said" | tail -n +2 | wc -l)" -eq "$(cat "$scratch/shown")" ] ||
+[ "$("$tool" print --format csv "$scratch/cut.whole.trx" 2>"$scratch/said" | tail -n +2 |
+	wc -l)" -eq "$(cat "$scratch/shown")" ] ||
 	complain 'recover loses events'
 [ "$(wc -l <"$scratch/said")" -eq 1 ] && grep -q 'not all recorded events are in it' "$scratch/said" ||
 	complain "a recovered log says something else: $(cat "$scratch/said")"
-"$tool" check "$scratch/cut.whole.trx" | grep -q 'shows it correctly' || complain 'TraceX would not show a recovered log'
+"$tool" check "$scratch/cut.whole.trx" | grep -q 'shows it correctly' ||
+	complain 'TraceX would not show a recovered log'
 fails 2 'exists' recover "$cut"
 "$tool" recover --force -o "$scratch/other.trx" "$cut" >/dev/null
-cmp -s "$scratch/other.trx" "$scratch/cut.whole.trx" || [ -s "$scratch/other.trx" ] || complain 'recover -o writes nothing'
+cmp -s "$scratch/other.trx" "$scratch/cut.whole.trx" || [ -s "$scratch/other.trx" ] ||
+	complain 'recover -o writes nothing'
 
 # at OFFSET BYTES FILE: write these bytes at this offset
 at()
@@ -101,7 +105,8 @@ counted -d "$cut"
 what='print of a damaged commit'
 "$tool" print --format csv "$cut" 2>"$scratch/said" >"$scratch/out"
 said 'damaged: '
-"$tool" print --format csv "$log" | cmp -s - "$scratch/out" || complain 'a log whose commit is damaged is read as something else'
+"$tool" print --format csv "$log" | cmp -s - "$scratch/out" ||
+	complain 'a log whose commit is damaged is read as something else'
 
 # Damage in the middle of a log of several chapters: the commands show the rest, and count the missing events.
 short_record=$record short_section=$section
@@ -113,7 +118,8 @@ nr_frames=$(echo "$frames" | wc -l)
 [ "$nr_frames" -ge 20 ] || complain "only $nr_frames frames"
 zeros='\000\000\000\000\000\000\000\000'
 # The parts of a header: its magic number, its position, its sizes; the whole header; and a byte of the body.
-for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$zeros$zeros$zeros$zeros$zeros" "60 \\252\\125\\252"; do
+for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$zeros$zeros$zeros$zeros$zeros" \
+	"60 \\252\\125\\252"; do
 	nr_checks=$((nr_checks + 1))
 	at_frame=$(echo "$frames" | sed -n "$((nr_frames / 3))p")
 	cp "$scratch/long.trx" "$cut"

@@ -31,7 +31,8 @@ golden sched-performance report --performance core-cpu0.trx
 
 # The log and the file of its only CPU give the same time to each thread.
 for file in core core-cpu0.trx; do
-	"$tool" report --profile --format csv "$scratch/$file" | awk -F, '/^Execution.*(hog|sleeper).*time_s/ { print $2, $5 }' >"$scratch/$file.profile"
+	"$tool" report --profile --format csv "$scratch/$file" |
+		awk -F, '/^Execution.*(hog|sleeper).*time_s/ { print $2, $5 }' >"$scratch/$file.profile"
 done
 nr_checks=$((nr_checks + 1))
 [ "$(wc -l <"$scratch/core.profile")" -eq 2 ] && cmp -s "$scratch/core.profile" "$scratch/core-cpu0.trx.profile" ||
@@ -40,8 +41,10 @@ nr_checks=$((nr_checks + 1))
 # Lost scheduling records do not count as lost events, and each command reports them.
 for command in info report blocked locks why print; do
 	nr_checks=$((nr_checks + 1))
-	"$tool" $command "$scratch/core" >"$scratch/out" 2>"$scratch/err" || complain "$command fails: $(cat "$scratch/err")"
-	grep -q 'the kernel lost 5 scheduling records: in 1 gaps' "$scratch/err" || complain "$command does not say that records were lost"
+	"$tool" $command "$scratch/core" >"$scratch/out" 2>"$scratch/err" ||
+		complain "$command fails: $(cat "$scratch/err")"
+	grep -q 'the kernel lost 5 scheduling records: in 1 gaps' "$scratch/err" ||
+		complain "$command does not say that records were lost"
 done
 nr_checks=$((nr_checks + 1))
 "$tool" report "$scratch/core" 2>/dev/null | grep -q 'lost by the kernel: 5 scheduling records; 1 gaps' ||

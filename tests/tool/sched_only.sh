@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# record --sched-only: the switches of programs that do not use the library, also of one that is linked statically, and of
-# one that runs already; what doctor and blocked say of them.
+# record --sched-only: the switches of programs that do not use the library, also of one that is linked statically, and
+# of one that runs already; what doctor and blocked say of them.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 TXTRACE_DIR=$scratch/shm
@@ -32,7 +32,8 @@ recorded()
 	"$tool" blocked --format csv "$1" 2>err | tr -d '\r' | awk -F, -v name="$2" '
 		$1 == "Blocked without a Recorded Call" && $2 == name && $4 == "times" && $5 >= 20 { found = 1 } END { exit !found }' ||
 		complain "blocked does not list $2: $("$tool" blocked "$1" 2>&1)"
-	grep -q 'no calls of the program.*static program, nor of Go' err || complain "blocked does not say what is seen: $(cat err)"
+	grep -q 'no calls of the program.*static program, nor of Go' err ||
+		complain "blocked does not say what is seen: $(cat err)"
 }
 
 "$tool" record --sched-only -o first.trx ./sleeps >out 2>err || complain "record fails: $(cat err)"
@@ -59,13 +60,16 @@ grep -q 'waiting until' err && complain 'record waits for another program'
 recorded running.trx sleeps
 
 if [ -x static ]; then
-	"$tool" record --sched-only -o static.trx ./static >out 2>err || complain "record of a static program fails: $(cat err)"
-	grep -q 'static is linked statically, so its calls cannot be recorded' err || complain "record says nothing: $(cat err)"
+	"$tool" record --sched-only -o static.trx ./static >out 2>err ||
+		complain "record of a static program fails: $(cat err)"
+	grep -q 'static is linked statically, so its calls cannot be recorded' err ||
+		complain "record says nothing: $(cat err)"
 	recorded static.trx static
 	nr_checks=$((nr_checks + 1))
 	"$tool" doctor ./static >out 2>err
 	[ $? -eq 1 ] || complain 'a static program can be traced'
-	grep -q '^switches by  *txtrace record --sched-only ./static$' out || complain "doctor does not name the command: $(cat out)"
+	grep -q '^switches by  *txtrace record --sched-only ./static$' out ||
+		complain "doctor does not name the command: $(cat out)"
 else
 	echo 'SKIP: a static program: there is no static C library'
 fi
@@ -74,7 +78,8 @@ fi
 for error in 1 13 38; do
 	[ -x "$refuse" ] || continue
 	nr_checks=$((nr_checks + 1))
-	"$refuse" $error "$tool" record --sched-only -o none.trx ./sleeps >out 2>err && complain "record succeeds with error $error"
+	"$refuse" $error "$tool" record --sched-only -o none.trx ./sleeps >out 2>err &&
+		complain "record succeeds with error $error"
 	grep -q 'there are no scheduling records: ' err || complain "record does not say why: $(cat err)"
 	[ ! -s out ] && [ ! -e none.trx ] || complain 'the program ran, or a log is left'
 done

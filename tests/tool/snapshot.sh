@@ -17,7 +17,8 @@ take()
 {
 	nr_checks=$((nr_checks + 1))
 	cp "$record" "$scratch/before"
-	"$tool" snapshot --force -q -o "$shot" "$@" "$pid" 2>"$scratch/err" || complain "snapshot fails: $(cat "$scratch/err")"
+	"$tool" snapshot --force -q -o "$shot" "$@" "$pid" 2>"$scratch/err" ||
+		complain "snapshot fails: $(cat "$scratch/err")"
 	[ ! -s "$scratch/err" ] || complain "snapshot -q says: $(cat "$scratch/err")"
 }
 
@@ -33,7 +34,8 @@ for options in '-o -u 50' '-o -u 50 -r 60000' '-o -S until-full -u 500 -r 100000
 		*) counted -b "$shot" ;;
 		esac
 	done
-	"$tool" check "$shot" | grep -q ' 0 errors\|shows it correctly' || complain "TraceX would not show a snapshot of $options"
+	"$tool" check "$shot" | grep -q ' 0 errors\|shows it correctly' ||
+		complain "TraceX would not show a snapshot of $options"
 	"$tool" info "$shot" | grep -q '^complete *yes' || complain "a snapshot of $options is not complete"
 	ended
 	case $options in *LOG*-u*) counted -e "$scratch/log.trx" ;; esac
@@ -66,7 +68,8 @@ done
 recording -o -u 100
 nr_checks=$((nr_checks + 1))
 "$tool" snapshot --force -o "$shot" account 2>"$scratch/err" || complain 'a stream is not found by its name'
-grep -q "shot.trx: [0-9]* events" "$scratch/err" || complain "snapshot does not say how many events: $(cat "$scratch/err")"
+grep -q "shot.trx: [0-9]* events" "$scratch/err" ||
+	complain "snapshot does not say how many events: $(cat "$scratch/err")"
 fails 2 'exists' snapshot -o "$shot" account
 fails 2 'No such file' snapshot -o "$scratch/no/where" account
 [ ! -w /dev/full ] || fails 2 'not a regular file' snapshot --force -o /dev/full account

@@ -43,21 +43,26 @@ done
 # An option has the same spans, and replaces a described one of its name.
 [ "$(row own --span 'own=price begins..price ends:id')" = "$(row price --spans | sed 's/^price/own/')" ] ||
 	complain "the spans of --span are $(row own --span 'own=price begins..price ends:id')"
-[ "$(row price --spans --span 'price=tick..tick' | cut -d ' ' -f 2)" = 99 ] || complain 'an option does not replace a span'
+[ "$(row price --spans --span 'price=tick..tick' | cut -d ' ' -f 2)" = 99 ] ||
+	complain 'an option does not replace a span'
 # By another field, and one that is not there.
 nr_checks=$((nr_checks + 3))
 [ -z "$(row lap --span 'own=price begins..price ends:id')" ] || complain '--span alone reports described spans'
 "$tool" report --span 'own=price begins..price ends:load' "$log" >"$scratch/out" 2>"$scratch/err"
-grep -q 'span own: 301 of its events have no field load, and are left out' "$scratch/err" || complain "a field is missing: $(cat "$scratch/err")"
-"$tool" info --types "$log" | grep -q 'price  *span "price begins".."price ends": id' || complain "info --types: $("$tool" info --types "$log")"
+grep -q 'span own: 301 of its events have no field load, and are left out' "$scratch/err" ||
+	complain "a field is missing: $(cat "$scratch/err")"
+"$tool" info --types "$log" | grep -q 'price  *span "price begins".."price ends": id' ||
+	complain "info --types: $("$tool" info --types "$log")"
 
 if "$tool" sql "$scratch/none" 'SELECT 1' 2>&1 | grep -q 'without SQLite'; then
 	echo 'SKIP spans in SQL: txtrace was built without SQLite'
 else
 	nr_checks=$((nr_checks + 4))
-	"$tool" sql --format csv "$log" 'SELECT span, duration_ns FROM spans WHERE duration_ns IS NOT NULL' | tr -d '\r' | sed 1d |
+	"$tool" sql --format csv "$log" 'SELECT span, duration_ns FROM spans WHERE duration_ns IS NOT NULL' |
+		tr -d '\r' | sed 1d |
 		tr , ' ' | sort | cmp -s - "$scratch/expected" || complain 'the table of spans is another'
-	[ "$("$tool" sql --format csv "$log" "SELECT ending, count(*) FROM spans WHERE span = 'price' GROUP BY ending" | tr -d '\r' |
+	[ "$("$tool" sql --format csv "$log" "SELECT ending, count(*) FROM spans WHERE span = 'price' GROUP BY ending" |
+		tr -d '\r' |
 		sed 1d | tr '\n' ' ')" = 'ended,300 lasts,1 ' ] || complain 'the endings are others'
 	# Each begin has the columns of its type.
 	[ "$("$tool" sql --format csv "$log" "SELECT count(*), sum(b.load) FROM spans AS s JOIN type_price_begins AS b
@@ -69,8 +74,10 @@ fi
 
 # Slices: those of viewers have the same lengths, and there are three tracks for three at a time.
 if has_program python3 'spans in viewers'; then
-	"$tool" export --to chrome --force -o "$scratch/chrome.json" "$log" 2>"$scratch/err" || complain "export fails: $(cat "$scratch/err")"
-	"$tool" export --to html --force -o "$scratch/page.html" "$log" 2>"$scratch/err" || complain "export fails: $(cat "$scratch/err")"
+	"$tool" export --to chrome --force -o "$scratch/chrome.json" "$log" 2>"$scratch/err" ||
+		complain "export fails: $(cat "$scratch/err")"
+	"$tool" export --to html --force -o "$scratch/page.html" "$log" 2>"$scratch/err" ||
+		complain "export fails: $(cat "$scratch/err")"
 	cat >"$scratch/slices.py" <<'END'
 import json, sys
 sys.path.insert(0, sys.argv[3])
@@ -96,14 +103,16 @@ html = [(facts["names"][name], end - begin) for kind, _, begin, end, name in pag
 print("\n".join(f"chrome {name} {length}" for name, length in sorted(slices)))
 print("\n".join(f"html {name} {length}" for name, length in sorted(html)))
 END
-	PYTHONDONTWRITEBYTECODE=1 python3 "$scratch/slices.py" "$scratch/chrome.json" "$scratch/page.html" "$top/tests/tool" >"$scratch/slices" 2>"$scratch/err" ||
+	PYTHONDONTWRITEBYTECODE=1 python3 "$scratch/slices.py" "$scratch/chrome.json" "$scratch/page.html" \
+		"$top/tests/tool" >"$scratch/slices" 2>"$scratch/err" ||
 		complain "the slices cannot be read: $(tail -2 "$scratch/err")"
 	for viewer in chrome html; do
 		nr_checks=$((nr_checks + 1))
 		# A span that has not ended lasts until the last event.
 		sed -n "s/^$viewer //p" "$scratch/slices" | sort >"$scratch/found"
 		[ "$(wc -l <"$scratch/found")" = 401 ] && [ -z "$(comm -23 "$scratch/expected" "$scratch/found")" ] ||
-			complain "the slices of $viewer are others: $(diff "$scratch/expected" "$scratch/found" | head -4)"
+			complain "the slices of $viewer are others: $(diff "$scratch/expected" "$scratch/found" |
+				head -4)"
 	done
 fi
 finish

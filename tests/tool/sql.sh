@@ -114,7 +114,8 @@ ask plain.trx "$(mine 7)" | cut -d , -f 1,3 >found
 same 'the length of a queue'
 nr_checks=$((nr_checks + 1))
 # The number of an odd event is not that of an even one, so join each odd event to the event before it.
-ask plain.trx other.trx "$(mine 8 | sed "s/u32(bytes) AS id, ns FROM events\$/u32(bytes) \/ 2 AS id, ns FROM events/")" >found
+ask plain.trx other.trx "$(mine 8 |
+	sed "s/u32(bytes) AS id, ns FROM events\$/u32(bytes) \/ 2 AS id, ns FROM events/")" >found
 [ "$(wc -l <found)" -eq 10 ] || complain "two files are not joined: $(cat err)"
 ask plain.trx other.trx 'SELECT file, events FROM files' >found
 for n in 1 2; do
@@ -153,7 +154,8 @@ END
 	echo 'pthread_mutex_trylock,16' >expected
 	same 'the first error'
 	ask failing.trx "$(example 9)" | cut -d , -f 1 >found
-	"$tool" print --format csv --columns number,event failing.trx | tr -d '\r' | sed -n 's/,pthread_mutex_trylock$//p' | head -1 >expected
+	"$tool" print --format csv --columns number,event failing.trx | tr -d '\r' |
+		sed -n 's/,pthread_mutex_trylock$//p' | head -1 >expected
 	same 'the number of the first error'
 fi
 
@@ -161,10 +163,13 @@ fi
 first=$(ask plain.trx 'SELECT first_ns FROM files')
 for where in 'time >= 0.001' 'time > 0.0005 AND time < 0.002' 'time = 0' "ns <= $first" "ns < $first" \
 	"ns > $((first + 1000000))" 'ns > 1e30' 'ns < -1e30' "ns BETWEEN $((first + 200000)) AND $((first + 900000))" \
-	"event = 'odd_step'" "thread = 'worker'" "thread = 'WORKER' COLLATE NOCASE" 'type = 20' 'type IN (1, 2, 4, 16, 17, 18)' \
+	"event = 'odd_step'" "thread = 'worker'" "thread = 'WORKER' COLLATE NOCASE" 'type = 20' \
+		'type IN (1, 2, 4, 16, 17, 18)' \
 	"type = 'x'" 'context = 5' 'file = 1' 'file = 2' "time >= 'a'" 'time < NULL' \
-	'type IN (17, 18) AND type IN (18, 19)' "event IN ('odd_step', 'x', NULL)" "event IN (SELECT event FROM types WHERE type = 17)" \
-	"thread IN ('worker', 5)" 'type IN (17.0, 18.5)' "type IN (17, 'x', x'00')" 'type IN (NULL)' 'context NOT IN (5)' \
+	'type IN (17, 18) AND type IN (18, 19)' "event IN ('odd_step', 'x', NULL)" \
+		"event IN (SELECT event FROM types WHERE type = 17)" \
+	"thread IN ('worker', 5)" 'type IN (17.0, 18.5)' "type IN (17, 'x', x'00')" 'type IN (NULL)' \
+		'context NOT IN (5)' \
 	'time IN (0, 0.001)' "ns IN ($first, $((first + 500000)), 'x')" 'file IN (2, 1)' 'file IN (2, 3)' \
 	"event = 'even_step' AND time > 0.001 AND time < 0.003"; do
 	ask plain.trx "SELECT count(*), sum(number), max(ns) FROM events WHERE $where" >found
@@ -173,7 +178,8 @@ for where in 'time >= 0.001' 'time > 0.0005 AND time < 0.002' 'time = 0' "ns <= 
 	same "events with $where"
 done
 nr_checks=$((nr_checks + 1))
-ask plain.trx "EXPLAIN QUERY PLAN SELECT * FROM events WHERE type IN (1, 2) AND thread IN ('a', 'b')" | grep -q 'INDEX [0-9]*:FIII' ||
+ask plain.trx "EXPLAIN QUERY PLAN SELECT * FROM events WHERE type IN (1, 2) AND thread IN ('a', 'b')" |
+	grep -q 'INDEX [0-9]*:FIII' ||
 	complain "a list of values is not passed on: $(ask plain.trx 'EXPLAIN QUERY PLAN SELECT * FROM events WHERE type IN (1, 2)')"
 ask plain.trx 'SELECT number, ns, time, event FROM events' | cut -d , -f 1,2,4 >found
 cut -d , -f 1,2,4 events >expected
@@ -187,7 +193,8 @@ sed -n '/"load"/p' account | sed -E 's/"at": \[\{"x": ([^,]*), "y": ([^}]*)\}, \
 "$tool" sql orders.trx "SELECT id || '|' || state || '|' || \"at[1].y\" || '|' || urgent || '|' || kind || '|' || name FROM type_order" 2>err |
 	sed -e 1d -e 's/ *$//' >found
 same 'the fields of orders'
-"$tool" print -f 'event=order and data.load > 60' --format csv --columns number,data.id orders.trx | tr -d '\r' | sed 1d >expected
+"$tool" print -f 'event=order and data.load > 60' --format csv --columns number,data.id orders.trx | tr -d '\r' |
+	sed 1d >expected
 ask orders.trx 'SELECT number, id FROM type_order WHERE load > 60' >found
 same 'orders with a large load'
 echo '7,513,"hello"
@@ -203,8 +210,10 @@ ask orders.trx one/orders.trx 'SELECT file, a, "data.number", "data.A", b FROM t
 printf '1,1,2,3,\n2,1,,,770\n' >expected
 same 'two descriptions of one type'
 rm -r one .txtrace-types
-"$tool" sql --type 'even_step=u32 n' --type 'odd_step=u32 n' plain.trx "SELECT count(*), sum(n) FROM type_even_step" >found 2>err
-"$tool" sql plain.trx "SELECT count(*), sum(u32(bytes)) FROM events WHERE event = 'even_step'" | sed 's/sum(u32(bytes))/sum(n)/' >expected
+"$tool" sql --type 'even_step=u32 n' --type 'odd_step=u32 n' plain.trx "SELECT count(*), sum(n) FROM type_even_step" \
+	>found 2>err
+"$tool" sql plain.trx "SELECT count(*), sum(u32(bytes)) FROM events WHERE event = 'even_step'" |
+	sed 's/sum(u32(bytes))/sum(n)/' >expected
 sed -i 's/  */ /g' expected found
 same 'the fields of --type'
 nr_checks=$((nr_checks + 1))
@@ -221,8 +230,10 @@ same 'the types'
 "$tool" info --modules plain.trx | awk '/^base / { is_list = 1; next } is_list { print $NF }' >expected
 ask plain.trx 'SELECT path FROM modules' >found
 same 'the modules'
-"$tool" info --objects "$samples/threadx.trx" | awk '/^handle / { is_list = 1; next } is_list { print $1 "," $2 }' | sort >expected
-ask "$samples/threadx.trx" "SELECT printf('%08x', handle), substr(kind || ' ', 1, instr(kind || ' ', ' ') - 1) FROM objects" | sort >found
+"$tool" info --objects "$samples/threadx.trx" | awk '/^handle / { is_list = 1; next } is_list { print $1 "," $2 }' |
+	sort >expected
+ask "$samples/threadx.trx" \
+	"SELECT printf('%08x', handle), substr(kind || ' ', 1, instr(kind || ' ', ' ') - 1) FROM objects" | sort >found
 same 'the objects'
 
 # No statement can write.
@@ -230,14 +241,16 @@ ls >before
 for statement in 'CREATE TABLE x(a)' 'CREATE TEMP TABLE x AS SELECT 1' 'CREATE VIEW x AS SELECT 1' "ATTACH 'x' AS y" \
 	"VACUUM INTO 'x'" 'PRAGMA writable_schema = 1' 'PRAGMA journal_mode' 'INSERT INTO events(ns) VALUES (1)' \
 	'UPDATE events SET ns = 1' 'DELETE FROM events WHERE 1' 'DROP TABLE events' 'ALTER TABLE events RENAME TO x' \
-	'BEGIN TRANSACTION' "SELECT load_extension('x')" "SELECT writefile('x', 'y')" 'SELECT * FROM nowhere' 'SELECT 1; SELECT 2' \
+	'BEGIN TRANSACTION' "SELECT load_extension('x')" "SELECT writefile('x', 'y')" 'SELECT * FROM nowhere' \
+		'SELECT 1; SELECT 2' \
 	'SELECT (' ' ' ' ; -- nothing' 'SELECT percentile(ns, 101) FROM events'; do
 	fails 2 'SQL: ' sql plain.trx "$statement"
 done
 nr_checks=$((nr_checks + 1))
 ls >after
 grep -vxE 'before|after|out|err' after >rest
-grep -vxE 'before|after|out|err' before | cmp -s - rest || complain "a statement has written a file: $(diff before after)"
+grep -vxE 'before|after|out|err' before | cmp -s - rest ||
+	complain "a statement has written a file: $(diff before after)"
 [ "$(ask plain.trx 'SELECT count(*) FROM events WHERE number < 9')" = 9 ] || complain 'the events are not as before'
 
 # Formats, and the commands of the prompt.
@@ -247,7 +260,8 @@ nr_checks=$((nr_checks + 4))
 "$tool" sql core "SELECT 1 AS a, NULL AS b, 'xy' AS c" >out
 [ "$(cat out)" = 'a  b  c
 1  -  xy' ] || complain "text is $(cat out)"
-printf '.tables\n.schema waits\n.help\nSELECT count(*)\nFROM events;\n.quit\nSELECT 77;\n' | "$tool" sql core >out 2>err ||
+printf '.tables\n.schema waits\n.help\nSELECT count(*)\nFROM events;\n.quit\nSELECT 77;\n' |
+	"$tool" sql core >out 2>err ||
 	complain "the prompt fails: $(cat err)"
 grep -q '^waits ' out && grep -q '^CREATE TABLE waits("file" INTEGER' out && grep -q '^count' out && ! grep -q 77 out ||
 	complain "the prompt prints $(cat out)"
@@ -281,7 +295,8 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 	echo 'INDEX events_ns' >expected
 	same 'the index of times'
 	fails 2 'exists; --force overwrites it' export --to sqlite -o copy.db core
-	"$tool" export --to sqlite --force --until 20us -o copy.db core >out 2>&1 || complain "export --force fails: $(cat out)"
+	"$tool" export --to sqlite --force --until 20us -o copy.db core >out 2>&1 ||
+		complain "export --force fails: $(cat out)"
 	sqlite3 copy.db 'SELECT count(*) FROM events' >found
 	"$tool" print --until 20us --format csv core | sed 1d | wc -l >expected
 	same 'the events of a range'
@@ -293,7 +308,8 @@ fails 2 'cannot write to standard output' export --to sqlite -o - core
 own_account
 recording -l growing.trx -u 200 -p append
 nr_checks=$((nr_checks + 1))
-ask growing.trx 'SELECT (SELECT count(*) FROM events) = (SELECT count(*) FROM events), (SELECT count(*) FROM events) > 0' >found
+ask growing.trx \
+	'SELECT (SELECT count(*) FROM events) = (SELECT count(*) FROM events), (SELECT count(*) FROM events) > 0' >found
 ended
 [ "$(cat found)" = 1,1 ] || complain "a log that grows: $(cat found err)"
 
@@ -301,7 +317,8 @@ ended
 for seed in $(seq 40); do
 	nr_checks=$((nr_checks + 1))
 	{ cat "$top/tests/data/threadx.txt"; echo "scramble $seed"; } | "$mktrx" >hostile
-	"$tool" sql hostile 'SELECT count(*), sum(length(data)), (SELECT count(*) FROM waits), (SELECT count(*) FROM holds),
+	"$tool" sql hostile \
+		'SELECT count(*), sum(length(data)), (SELECT count(*) FROM waits), (SELECT count(*) FROM holds),
 		(SELECT count(*) FROM objects) FROM events WHERE time >= 0.01' >out 2>&1
 	[ $? -le 2 ] || complain "seed $seed ends the tool"
 done

@@ -100,7 +100,8 @@ END
 	shown html
 fi
 if "$tool" export --to perfetto -o mixed.perfetto mixed 2>/dev/null && [ -x "$perfetto_check" ]; then
-	"$perfetto_check" mixed.perfetto | sed -n -E 's/^(begin|end) ([0-9]+) \[(.*): states\] ?(.*)/\1 \2 \3 \4/p' | awk '
+	"$perfetto_check" mixed.perfetto | sed -n -E 's/^(begin|end) ([0-9]+) \[(.*): states\] ?(.*)/\1 \2 \3 \4/p' |
+		awk '
 		{ us = ($2 - 1700000000000000000) / 1000 }
 		$1 == "begin" { sub(/ cpu=[0-9]+$/, ""); from[$3] = us; state[$3] = substr($0, index($0, $3) + length($3) + 1) }
 		$1 == "end" { printf "%s %.0f %.0f %s\n", $3, from[$3], us, state[$3] }' >shown
@@ -113,7 +114,8 @@ fi
 if "$tool" export --to ctf -o mixed.ctf mixed 2>err; then
 	has_program babeltrace2 'records in CTF' && {
 		nr_checks=$((nr_checks + 1))
-		babeltrace2 mixed.ctf | grep 'txtrace_switch_out' | grep -q 'tid = 1, pid = 100, cpu = 1, state = "blocked"' ||
+		babeltrace2 mixed.ctf | grep 'txtrace_switch_out' |
+			grep -q 'tid = 1, pid = 100, cpu = 1, state = "blocked"' ||
 			complain 'CTF has no fields of scheduling records'
 		nr_checks=$((nr_checks + 1))
 		babeltrace2 mixed.ctf | grep 'txtrace_sched_gap' | grep -q 'phase = "ends", cpu = 0, lost = 3' ||
@@ -166,7 +168,8 @@ if [ -x "$perfetto_check" ]; then
 		printf "%.0f %s %s %s\n", $1 * 1e6, $5, $6 == "ready" ? "runnable" : $6 == "blocked" ? "sleeps" : $6,
 			$6 == "running" ? $8 : "-" }' | sort >listed
 	"$perfetto_check" lock.perfetto | awk '$1 == "state" {
-		printf "%.0f %s %s %s\n", ($2 - 1700000000000000000) / 1000, $3, $4, $4 == "running" ? $5 : "-" }' | sort >shown
+		printf "%.0f %s %s %s\n", ($2 - 1700000000000000000) / 1000, $3, $4, $4 == "running" ? $5 : "-" }' |
+			sort >shown
 	shown "Perfetto's account of states"
 fi
 golden states-blocked blocked --wide lock
@@ -192,7 +195,8 @@ golden states-lock states --wide lock
 END
 nr_checks=$((nr_checks + 1))
 "$tool" blocked --wide --format csv "$scratch/dies" >"$scratch/out"
-grep -q ',blocked_s,0.000065000' "$scratch/out" || complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
+grep -q ',blocked_s,0.000065000' "$scratch/out" ||
+	complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
 
 # A holder ends some time before the waiting thread runs again: the log shows what the holder did before that.
 # ends_early TIME WORDS
@@ -247,5 +251,6 @@ nr=$("$tool" report --profile --cpus --processes "$scratch/none" | grep -c '~Tim
 nr_checks=$((nr_checks + 1))
 "$tool" blocked "$scratch/none" | grep -q 'Ready' && complain 'blocked has a column that no record fills'
 nr_checks=$((nr_checks + 1))
-"$tool" report --latency "$scratch/none" | grep -q 'no scheduling records' || complain 'latency hides that there are no records'
+"$tool" report --latency "$scratch/none" | grep -q 'no scheduling records' ||
+	complain 'latency hides that there are no records'
 finish

@@ -24,10 +24,12 @@ same()
 	has_program "$1" "$*" || return
 	nr_checks=$((nr_checks + 1))
 	rm -f log.trx
-	strace -f -tt -T -o traced "$tool" record -q --preload -o log.trx "$@" >/dev/null 2>err || complain "$* fails: $(cat err)"
+	strace -f -tt -T -o traced "$tool" record -q --preload -o log.trx "$@" >/dev/null 2>err ||
+		complain "$* fails: $(cat err)"
 	pid=$("$tool" report --processes log.trx 2>/dev/null | awk '/^ +[0-9]/ {print $1; exit}')
 	# shellcheck disable=SC2086 # several words
-	python3 "$top/tests/tool/strace.py" "$tool" log.trx traced "$pid" $calls >found 2>&1 || complain "$*: $(cat found)"
+	python3 "$top/tests/tool/strace.py" "$tool" log.trx traced "$pid" $calls >found 2>&1 ||
+		complain "$*: $(cat found)"
 }
 
 head -c 1000000 /dev/zero >zeros
@@ -47,6 +49,7 @@ same 'read=read write=write' cat zeros
 same 'read=read write=write lseek=lseek dup2=dup' dd if=/dev/zero of=copy bs=4k count=100 status=none
 same 'clock_nanosleep=nanosleep' sleep 0.05
 same 'vfork=vfork wait4=waitpid' sh -c 'for i in 1 2 3; do /bin/sleep 0.05; done; :'
-same 'sendto=send recvfrom=recv wait4=waitpid clone=fork clock_nanosleep=clock_nanosleep' "$(python3 -c 'import sys; print(sys.executable)')" -I talk.py
+same 'sendto=send recvfrom=recv wait4=waitpid clone=fork clock_nanosleep=clock_nanosleep' \
+	"$(python3 -c 'import sys; print(sys.executable)')" -I talk.py
 same 'read=read write=write' gzip -c zeros
 finish

@@ -28,10 +28,12 @@ if has_program python3 'top of a process and on a terminal'; then
 	process=$!
 	"$tool" top --once --interval 0.2 --format csv -p $process >said 2>err || complain "top fails: $(cat err)"
 	nr_checks=$((nr_checks + 1))
-	grep -q "^Threads,.*,$process,running," said || complain "top -p does not show the thread of the process: $(cat said)"
+	grep -q "^Threads,.*,$process,running," said ||
+		complain "top -p does not show the thread of the process: $(cat said)"
 	# The kernel refuses the records: each format marks the shares as estimates.
 	if [ -x "$refuse" ]; then
-		"$refuse" 1 "$tool" top --once --interval 0.2 -p $process >said 2>err || complain "refused top fails: $(cat err)"
+		"$refuse" 1 "$tool" top --once --interval 0.2 -p $process >said 2>err ||
+			complain "refused top fails: $(cat err)"
 		nr_checks=$((nr_checks + 1))
 		grep -q " $process .* ~[0-9.]*  *~[0-9.]*  *~[0-9.]*" said && grep -q 'estimates' said ||
 			complain "estimates have no mark: $(cat said)"

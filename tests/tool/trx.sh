@@ -19,7 +19,8 @@ export_trx()
 	out=$2
 	shift 2
 	nr_checks=$((nr_checks + 1))
-	"$tool" export --to trx -o "$out" "$@" "$in" 2>"$scratch/err" || complain "export $* of $in: $(cat "$scratch/err")"
+	"$tool" export --to trx -o "$out" "$@" "$in" 2>"$scratch/err" ||
+		complain "export $* of $in: $(cat "$scratch/err")"
 }
 
 passes()
@@ -95,7 +96,8 @@ for stamps in '' '7' '7 9' '7 7' '7 9 9' '7 7 7 7' '7 4294967295'; do
 	rows delta,event,context "$scratch/few-out.trx" -f 'not event:TX_TRACE_RUNNING' | sed 1d >"$scratch/events1"
 	rows delta,event,context "$scratch/few.trx" | sed 1d >"$scratch/events2"
 	# A step of this size is one that TraceX regards as a wrap.
-	case $stamps in '7' | '7 7' | '7 7 7 7') cmp -s "$scratch/events1" "$scratch/events2" || complain "few events: $stamps" ;; esac
+	case $stamps in '7' | '7 7' | '7 7 7 7') cmp -s "$scratch/events1" "$scratch/events2" ||
+		complain "few events: $stamps" ;; esac
 done
 printf '%s\n' 'event 0xFFFFFFFF 3 10' 'event 0xFFFFFFFF 4 20' 'object 0 0 0' | "$mktrx" >"$scratch/few.trx"
 export_trx "$scratch/few.trx" "$scratch/few-out.trx" --force
@@ -129,7 +131,8 @@ export_trx "$scratch/awkward.trx" "$scratch/core.trx" --per-core
 	complain '--per-core: the file of CPU 2 has other events'
 passes "$scratch/core-cpu0.trx"
 passes "$scratch/core-cpu2.trx"
-[ "$(cd "$scratch" && ls core-*)" = "$(printf 'core-cpu0.trx\ncore-cpu2.trx')" ] || complain "--per-core: $(cd "$scratch" && ls core-*)"
+[ "$(cd "$scratch" && ls core-*)" = "$(printf 'core-cpu0.trx\ncore-cpu2.trx')" ] ||
+	complain "--per-core: $(cd "$scratch" && ls core-*)"
 printf '%s\n' 'object 1 0x1001 5 alpha' 'event 0x1001 4100 5' 'repeat 200007' | "$mktrx" >"$scratch/many.trx"
 export_trx "$scratch/many.trx" "$scratch/split.trx" --split
 passes "$scratch/split-1.trx"
@@ -140,7 +143,8 @@ n=$(for i in 1 2; do rows ns "$scratch/split-$i.trx" -f 'not event:TX_TRACE_RUNN
 rm "$scratch/split-1.trx"
 nr_checks=$((nr_checks + 1))
 "$tool" export --to trx --split -o "$scratch/split.trx" "$scratch/many.trx" 2>"$scratch/err"
-[ $? -eq 2 ] && grep -q 'split-2.trx exists' "$scratch/err" || complain "--split over a file that exists: $(cat "$scratch/err")"
+[ $? -eq 2 ] && grep -q 'split-2.trx exists' "$scratch/err" ||
+	complain "--split over a file that exists: $(cat "$scratch/err")"
 [ ! -e "$scratch/split-1.trx" ] || complain '--split leaves a part behind'
 rm "$scratch/many.trx" "$scratch/split-2.trx"
 
@@ -180,12 +184,16 @@ without_running()
 }
 rows cpu,type,event,hex "$scratch/log-out.trx" | without_running >"$scratch/rows2"
 nr_checks=$((nr_checks + 1))
-[ "$(wc -l <"$scratch/rows2")" -eq 1502 ] || complain "a log of 500 events of 40 bytes has $(wc -l <"$scratch/rows2") rows"
-cmp -s "$scratch/rows1" "$scratch/rows2" || complain "a log comes out as something else: $(diff "$scratch/rows1" "$scratch/rows2" | head -4)"
+[ "$(wc -l <"$scratch/rows2")" -eq 1502 ] ||
+	complain "a log of 500 events of 40 bytes has $(wc -l <"$scratch/rows2") rows"
+cmp -s "$scratch/rows1" "$scratch/rows2" ||
+	complain "a log comes out as something else: $(diff "$scratch/rows1" "$scratch/rows2" | head -4)"
 rows time "$scratch/log" | uniq >"$scratch/rows1"
 rows time "$scratch/log-out.trx" --tick 1 | uniq >"$scratch/rows2"
-cmp -s "$scratch/rows1" "$scratch/rows2" || complain "the times of a log are others: $(diff "$scratch/rows1" "$scratch/rows2" | head -4)"
-"$tool" info --objects "$scratch/log-out.trx" | grep -q 'thread .* worker-\[?\] [0-9]*$' || complain 'the name of the thread is not as TraceX wants it'
+cmp -s "$scratch/rows1" "$scratch/rows2" ||
+	complain "the times of a log are others: $(diff "$scratch/rows1" "$scratch/rows2" | head -4)"
+"$tool" info --objects "$scratch/log-out.trx" | grep -q 'thread .* worker-\[?\] [0-9]*$' ||
+	complain 'the name of the thread is not as TraceX wants it'
 # The date of the file is the time of the last event.
 last=$(rows ns "$scratch/log" | tail -1)
 dated=$(stat -c %.9Y "$scratch/log-out.trx" | tr -d .)
@@ -198,7 +206,8 @@ gzip -dc "$top/tests/data/version2/steps.trx.gz" >"$scratch/late" || complain 't
 slots=$(((48 + 1020 * 76 + 32 * 1048575 + 4095) / 4096 * 4096 + 4096 + 4096 + 4096 * 64 + 65536 + 384 * 96 + (1020 * 112 + 4095) / 4096 * 4096))
 for pair in '60 50' '61 50' '90 40'; do
 	dd if="$scratch/late" of="$scratch/time" bs=8 skip=$(((slots + ${pair#* } * 48) / 8 + 1)) count=1 2>/dev/null
-	dd if="$scratch/time" of="$scratch/late" bs=8 seek=$(((slots + ${pair% *} * 48) / 8 + 1)) conv=notrunc 2>/dev/null
+	dd if="$scratch/time" of="$scratch/late" bs=8 seek=$(((slots + ${pair% *} * 48) / 8 + 1)) conv=notrunc \
+		2>/dev/null
 done
 export_trx "$scratch/late" "$scratch/late-out.trx"
 passes "$scratch/late-out.trx"
@@ -213,7 +222,8 @@ cut -d, -f2 "$scratch/sorted" | cmp -s - "$scratch/rows2" || complain 'an event 
 "$tool" export --to trxc -o "$scratch/names.trxc" "$scratch/log" || complain 'export --to trxc'
 grep -q '^4113, even_step, ES, ' "$scratch/names.trxc" && grep -q '^4114, odd_step, OS, ' "$scratch/names.trxc" ||
 	complain "trxc: $(cat "$scratch/names.trxc")"
-[ "$(sed -n '/^Start$/,/^End$/p' "$scratch/names.trxc" | awk -F', ' 'NF == 13' | wc -l)" -eq "$(($(sed -n '/^Start$/,/^End$/p' "$scratch/names.trxc" | wc -l) - 2))" ] ||
+[ "$(sed -n '/^Start$/,/^End$/p' "$scratch/names.trxc" | awk -F', ' 'NF == 13' |
+	wc -l)" -eq "$(($(sed -n '/^Start$/,/^End$/p' "$scratch/names.trxc" | wc -l) - 2))" ] ||
 	complain 'trxc: a line has not 13 fields'
 nr_checks=$((nr_checks + 2))
 
@@ -227,7 +237,8 @@ for sample in threadx filex netx_tcp netx_udp; do
 		"$tool" info --objects "$file" | sed -n '/^handle/,$p' | sed 's/ (deleted)$/ deleted/' | sort
 	done >"$scratch/objects"
 	# If a name occurred twice, export has added the handle.
-	sed 's/^\(0*\([0-9a-f]*\) .*\) \2\( deleted\)*$/\1\3/' "$scratch/objects" | sort | uniq -c | awk '$1 != 2' >"$scratch/odd"
+	sed 's/^\(0*\([0-9a-f]*\) .*\) \2\( deleted\)*$/\1\3/' "$scratch/objects" | sort | uniq -c |
+		awk '$1 != 2' >"$scratch/odd"
 	[ ! -s "$scratch/odd" ] || complain "$sample: other objects: $(cat "$scratch/odd")"
 done
 finish

@@ -89,7 +89,8 @@ expect()
 
 record()
 {
-	"$tool" record --preload --inherit --force -o "$scratch/$1.trx" -- "$scratch/many" "$1" "$2" 2>"$scratch/said" ||
+	"$tool" record --preload --inherit --force -o "$scratch/$1.trx" -- "$scratch/many" "$1" "$2" \
+		2>"$scratch/said" ||
 		complain "record of $1 fails: $(cat "$scratch/said")"
 }
 
@@ -109,7 +110,8 @@ file=$scratch/threads.trx
 expect_all "$file"
 expect 'threads that began' "$(count context txtrace_thread_start "$file")" 1200
 expect 'threads that locked' "$(count context pthread_mutex_lock "$file")" 1200
-expect 'threads whose name has their tid' 1200 "$("$tool" print --format csv --columns thread,data -f txtrace_thread_start \
+expect 'threads whose name has their tid' 1200 \
+	"$("$tool" print --format csv --columns thread,data -f txtrace_thread_start \
 	"$file" </dev/null | sed -n 's/^.* \([0-9]*\),.*tid=\([0-9]*\) .*/\1 \2/p' | awk '$1 == $2' | wc -l)"
 
 # The first thread records events after many other threads, and still has its name.
@@ -121,7 +123,8 @@ expect_all "$file"
 expect 'threads that began' "$(count context txtrace_thread_start "$file")" 5000
 nr_checks=$((nr_checks + 2))
 [ "$(field 'names TraceX lacks' "$file")" -gt 2000 ] || complain "info: $("$tool" info "$file" | grep TraceX)"
-"$tool" check "$file" | grep -q 'no slot: TraceX shows no name' || complain 'check says nothing of threads without a slot'
+"$tool" check "$file" | grep -q 'no slot: TraceX shows no name' ||
+	complain 'check says nothing of threads without a slot'
 
 # Each child has four: its fork and its end, lock and unlock.
 record children 700
@@ -141,8 +144,8 @@ file=$scratch/files.trx
 expect_all "$file"
 expect 'files' "$("$tool" info --objects "$file" | grep -c ' /dev/null')" 2000
 
-# The size of the log matches its content: 40 bytes for each event, and 64 KiB.  Each object has a slot with a name, so names
-# take no more room than the longest one.
+# The size of the log matches its content: 40 bytes for each event, and 64 KiB.  Each object has a slot with a name, so
+# names take no more room than the longest one.
 expect_short()
 {
 	nr_checks=$((nr_checks + 1))
@@ -174,8 +177,10 @@ expect 'events of threads without a name' "$(field 'events without thread' "$fil
 
 # The last event, which has no thread, is now of another process: this process made no other event.
 printf '\222\020\0\0' | dd of="$file" bs=1 seek=27981280 conv=notrunc 2>/dev/null
-"$tool" report --processes --format csv "$file" 2>/dev/null | tr -d '\r' | sed -n 's/^Processes,\([0-9]*\),,events,/\1 /p' >"$scratch/events"
-printf '%s\n' '11712 6999' '4242 1' | cmp -s - "$scratch/events" || complain "events of processes: $(cat "$scratch/events")"
+"$tool" report --processes --format csv "$file" 2>/dev/null | tr -d '\r' |
+	sed -n 's/^Processes,\([0-9]*\),,events,/\1 /p' >"$scratch/events"
+printf '%s\n' '11712 6999' '4242 1' | cmp -s - "$scratch/events" ||
+	complain "events of processes: $(cat "$scratch/events")"
 nr_checks=$((nr_checks + 1))
 
 finish

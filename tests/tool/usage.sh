@@ -31,7 +31,8 @@ if [ -w /dev/full ]; then
 		nr_checks=$((nr_checks + 1))
 		# shellcheck disable=SC2086
 		"$tool" $arguments >/dev/full 2>"$scratch/err"
-		[ $? -eq 2 ] && grep -q 'No space' "$scratch/err" || complain "$arguments: no message says that the device is full"
+		[ $? -eq 2 ] && grep -q 'No space' "$scratch/err" ||
+			complain "$arguments: no message says that the device is full"
 	done
 fi
 finish

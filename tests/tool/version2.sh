@@ -26,7 +26,8 @@ grep -q 'oven' "$scratch/out" || complain "blocked knows no object: $(head -5 "$
 # A file may contain wrong values: a time that no calendar has is shown as the last valid one.
 if has_program python3 'damaged times'; then
 	time=$("$tool" print --format csv --columns ns -f odd_step "$scratch/steps.trx" | tail -1 | tr -d '\r')
-	"$tool" check "$scratch/steps.trx" | grep log-time && complain 'check finds times out of order in a log in order'
+	"$tool" check "$scratch/steps.trx" | grep log-time &&
+		complain 'check finds times out of order in a log in order'
 	python3 - "$scratch/steps.trx" "$time" <<'EOF'
 import sys
 data = open(sys.argv[1], 'rb').read()

@@ -34,7 +34,8 @@ done
 # Several threads have one name: the question must say which thread it means.
 { make_flags; } | sed 's/ alpha$/ beta/' | "$mktrx" >twins
 fails 2 'several threads are named beta' why twins beta
-"$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' || complain 'why does not distinguish threads of one name'
+"$tool" why twins 00002000 | grep -q 'beta (00001000) was .* asleep' ||
+	complain 'why does not distinguish threads of one name'
 
 make_samples
 golden why-mutex why "$samples/threadx.trx" logger@42ms

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# git ignores what a build in the source tree makes, and nothing that belongs to the project.  Needs git, and a checkout.
+# git ignores what a build in the source tree makes, and nothing that belongs to the project.  Needs git, and a
+# checkout.
 set -u
 
 srcdir=${srcdir:-.}

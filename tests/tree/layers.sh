@@ -30,7 +30,9 @@ check()
 {
 	tree=$1
 	[ -d "$srcdir/$tree" ] || { echo "FAIL: no directory $srcdir/$tree"; return 1; }
-	(cd "$srcdir/$tree" && find . -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort | xargs awk -v tree="$tree" -v order="$2" -v graph="$graph" '
+	(cd "$srcdir/$tree" &&
+		find . -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort |
+		xargs awk -v tree="$tree" -v order="$2" -v graph="$graph" '
 	BEGIN {
 		n = split(order, folders)
 		for (i = 1; i <= n; i++)

@@ -62,9 +62,11 @@ complain_each 'is referred to, and there is no such page' <"$scratch/dangling"
 
 # The page of the preloaded object has exactly the variables that the object reads, and the groups that it has.
 page=$man/libtxtrace-preload.7
-grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' | sort >"$scratch/read"
+grep -oE 'variable\("TXTRACE_[A-Z]+"\)' "$srcdir/preload/standalone/standalone.c" | grep -oE 'TXTRACE_[A-Z]+' |
+	sort >"$scratch/read"
 [ -s "$scratch/read" ] || complain 'the preloaded object reads no variable'
-sed -n 's/^\.It Ev //p' "$page" | grep -v '^TXTRACE_DIR$' | sort | comm -3 "$scratch/read" - | tr -d '\t' >"$scratch/absent"
+sed -n 's/^\.It Ev //p' "$page" | grep -v '^TXTRACE_DIR$' | sort | comm -3 "$scratch/read" - |
+	tr -d '\t' >"$scratch/absent"
 complain_each 'is not both read by the preloaded object and in its page' <"$scratch/absent"
 sed -n 's/^\tPX_GROUP_\([a-z]*\) = .*/\1/p' "$srcdir/preload/hook.h" >"$scratch/groups"
 [ -s "$scratch/groups" ] || complain 'there is no group of calls'
@@ -74,7 +76,8 @@ done <"$scratch/groups" >"$scratch/absent"
 complain_each 'is a group of calls, and is not in its page' <"$scratch/absent"
 
 # The page of calls names as waiting exactly the calls with a state.
-sed -nE 's/^PX_CALL\(([a-z0-9_]*try[a-z0-9_]*)(, *[^,]*){4}, *([0-9]+),.*/\1 \3/p' "$srcdir/lib/event/calls.def" >"$scratch/tries"
+sed -nE 's/^PX_CALL\(([a-z0-9_]*try[a-z0-9_]*)(, *[^,]*){4}, *([0-9]+),.*/\1 \3/p' "$srcdir/lib/event/calls.def" \
+	>"$scratch/tries"
 [ -s "$scratch/tries" ] || complain 'no call tries'
 awk '$2 != 0 { print $1 }' "$scratch/tries" >"$scratch/absent"
 complain_each 'tries, and is said to wait' <"$scratch/absent"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Each path of a source file in a document exists: in doc/, in the README files, in CONTRIBUTING and in the comments of
 # the sources. A path begins at the root of the project, or in lib/, bin/, preload/ or tests/. NEWS describes older
-# versions, so its paths may be gone. The functions in the walks of doc/design.md exist in the files that the walks name.
-# In doc/design.md, the paragraph of a folder names only modules of this folder. The README of a tree names only files
-# and folders of this tree, or of the project.
+# versions, so its paths may be gone. The functions in the walks of doc/design.md exist in the files that the walks
+# name. In doc/design.md, the paragraph of a folder names only modules of this folder. The README of a tree names only
+# files and folders of this tree, or of the project.
 set -u
 
 srcdir=${srcdir:-.}
@@ -18,13 +18,15 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 failed=0
 
-# paths FILE...: the file and each path in it, one pair a line. A path has a folder and a known suffix. A word in capital
-# letters, as in cmd/NAME.c, stands for a name.
+# paths FILE...: the file and each path in it, one pair a line. A path has a folder and a known suffix. A word in
+# capital letters, as in cmd/NAME.c, stands for a name.
 paths()
 {
 	suffix='(c|h|def|sh|am|md|map|py|awk)'
-	grep -oHE "(^|[^A-Za-z0-9_./<*{}\$-])[a-z0-9_]+(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-]+\.$suffix([^A-Za-z0-9_*]|\$)" "$@" |
-		sed -E "s/^([^:]*):[^a-z0-9_]?([a-z0-9_][A-Za-z0-9_./-]*\.$suffix).*$/\1 \2/" | grep -vE '[A-Z][A-Z]+\.[a-z]+$'
+	grep -oHE "(^|[^A-Za-z0-9_./<*{}\$-])[a-z0-9_]+(/[A-Za-z0-9_-]+)*/[A-Za-z0-9_-]+\.$suffix([^A-Za-z0-9_*]|\$)" \
+		"$@" |
+		sed -E "s/^([^:]*):[^a-z0-9_]?([a-z0-9_][A-Za-z0-9_./-]*\.$suffix).*$/\1 \2/" |
+			grep -vE '[A-Z][A-Z]+\.[a-z]+$'
 }
 
 # shellcheck disable=SC2086  # lists of files
@@ -75,10 +77,11 @@ while read -r walk kind name; do
 	echo "FAIL: no file of walk $walk in doc/design.md has $name()"
 	failed=$((failed + 1))
 done <"$scratch/walks"
-[ "$nr_functions" -ge 25 ] || { echo "FAIL: this script finds only $nr_functions functions in the walks"; failed=$((failed + 1)); }
+[ "$nr_functions" -ge 25 ] ||
+	{ echo "FAIL: this script finds only $nr_functions functions in the walks"; failed=$((failed + 1)); }
 
-# doc/design.md has a paragraph for each folder, "- **ring/** ...", below "### lib/". A word in backquotes is a module of
-# the folder (ring.c, ring.h, ring.def), a file of it, or the beginning of file names (out_*).
+# doc/design.md has a paragraph for each folder, "- **ring/** ...", below "### lib/". A word in backquotes is a module
+# of the folder (ring.c, ring.h, ring.def), a file of it, or the beginning of file names (out_*).
 awk '
 /^### / { tree = $2; sub(/\/.*$/, "", tree); folder = "" }
 /^#+ / && !/^### / { tree = "" }
@@ -108,7 +111,8 @@ nr=$(wc -l <"$scratch/modules")
 # A README names files without their folder, and folders with a "/" at the end.
 for tree in lib bin preload tests; do
 	nr=0
-	for name in $(grep -oE '(^|[^A-Za-z0-9_./<*-])[a-z0-9_-]+(\.(c|h|def|sh|py|am|map)|/)([^A-Za-z0-9_.-]|$)' "$tree/README" |
+	for name in $(grep -oE '(^|[^A-Za-z0-9_./<*-])[a-z0-9_-]+(\.(c|h|def|sh|py|am|map)|/)([^A-Za-z0-9_.-]|$)' \
+		"$tree/README" |
 		sed -E 's/^[^a-z0-9_]//; s/[^a-z\/]$//' | sort -u); do
 		nr=$((nr + 1))
 		[ "$name" != build/ ] || continue # where the programs are after a build

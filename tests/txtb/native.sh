@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of ThreadX's event ids, lib/txtb/txtb-events.def, has the same rows as tests/data/txtb-events.csv. A change of
-# one alone is a mistake. UPDATE_GOLDEN=1 writes the second file anew: check the difference against the headers of
+# The table of ThreadX's event ids, lib/txtb/txtb-events.def, has the same rows as tests/data/txtb-events.csv. A change
+# of one alone is a mistake. UPDATE_GOLDEN=1 writes the second file anew: check the difference against the headers of
 # ThreadX, FileX, NetX Duo and USBX before you commit it.
 set -u
 
