@@ -16,8 +16,8 @@
 
 struct descendant {
 	pid_t pid;
-	int64_t read_ns; /* time of the next look at the modules */
-	int64_t step_ns; /* time between this look and the one after it */
+	int64_t read_ns; /* time at which the tool reads the modules next */
+	int64_t step_ns; /* time from that reading to the one after it */
 };
 
 /* A struct descendants with only its first three members set knows no process. */

@@ -40,12 +40,6 @@ struct state_times state_times_between(const struct state_times *from, const str
 	return times;
 }
 
-void state_times_add(struct state_times *sum, const struct state_times *times)
-{
-	for (int i = 0; i < THREAD_STATES; i++)
-		units_add(&sum->ns[i], times->ns[i]);
-}
-
 struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns)
 {
 	struct state_times times = thread->times;

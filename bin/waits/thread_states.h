@@ -114,6 +114,5 @@ int64_t state_times_ready(const struct state_times *times);
 int64_t state_times_sum(const struct state_times *times);
 /* Return what the thread did between two results of thread_states_until(). */
 struct state_times state_times_between(const struct state_times *from, const struct state_times *until);
-void state_times_add(struct state_times *sum, const struct state_times *times);
 
 #endif

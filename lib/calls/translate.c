@@ -115,15 +115,6 @@ void px_translate_plainly(const struct px_record *record, const void *data, size
 	px_entries_add_plainly(record, data, length, translation);
 }
 
-void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
-			      struct px_translation *translation)
-{
-	px_entries_fill_plainly(record, data, length, &translation->entries[translation->own]);
-	translation->is_native = false;
-	if (translation->open == translation->own + 1)
-		translation->open = 0;
-}
-
 static void show_words(struct px_translator *translator, const struct px_call_read *call,
 		       struct px_entry *entry)
 {

@@ -56,10 +56,6 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 void px_translate_plainly(const struct px_record *record, const void *data, size_t length,
 			  struct px_translation *translation);
 
-/* Replace the own entry of the record by a user event, and keep the other entries. */
-void px_translate_own_plainly(const struct px_record *record, const void *data, size_t length,
-			      struct px_translation *translation);
-
 /* Return true if the record is a call with enough data for px_translate(). */
 bool px_translate_is_call(const struct px_record *record, size_t length);
 

@@ -384,9 +384,6 @@ int px_log_write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 /* Create, in the file, the volume that has this position. */
 int px_log_begin_volume(struct px_log *log, uint64_t position);
 
-/* Return the object of an event type in the image. */
-struct px_object px_log_type_object(const struct px_log *log, unsigned int id);
-
 /* write.c */
 
 /* Write the staged entries, and commit them.  Return 0, or the error of the first write that failed. */

@@ -104,7 +104,8 @@ int px_log_write_contexts(struct px_log *log, struct px_log_volume *volume, uint
 	return error;
 }
 
-struct px_object px_log_type_object(const struct px_log *log, unsigned int id)
+/* Return the object of an event type in the image. */
+static struct px_object type_object(const struct px_log *log, unsigned int id)
 {
 	struct px_object type = {.handle = px_txtb_handle(PX_TXTB_EVENT_TYPE, id),
 				 .type = PX_TXTB_EVENT_TYPE};
@@ -120,7 +121,7 @@ int px_log_write_types(struct px_log *log, struct px_log_volume *volume, uint64_
 
 	while (!error && volume->types_written < volume->nr_types) {
 		struct px_object type =
-			px_log_type_object(log, volume->type[volume->types_written]);
+			type_object(log, volume->type[volume->types_written]);
 		uint32_t slot = px_log_nr_objects(&log->header) - log->header.nr_type_slots +
 				volume->types_written;
 

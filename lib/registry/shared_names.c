@@ -102,7 +102,10 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 	return error;
 }
 
-/* Leave out types without a name: their thread opens the name again, and may get another id. */
+/*
+ * Remove from the set the types that have no name in the copy.  The thread that was opening such a type opens it again,
+ * and may get another id.
+ */
 static void mask_opened(struct px_shared_names *shared_names, struct px_eventset *opened)
 {
 	char text[PX_NAME_MAX + 1];

@@ -7,7 +7,8 @@
  * PX_SCHED_DELAY_NS before the call.  px_sched_next() returns no later record.
  *
  * A thread that existed before px_sched_open() may have inherited the same events that this module opens for it.  Then
- * each of its switches comes twice, and the second one is left out: a thread that runs does not get a CPU.
+ * the kernel reports each of its switches twice.  The module leaves out the second report: a thread that runs already
+ * cannot get a CPU.
  *
  * Times are CLOCK_MONOTONIC.  The caller ensures that only one thread at a time uses an object.
  */

@@ -47,7 +47,6 @@ enum px_birth {
 	PX_BY_SHELL_LATER, /* a shell, which becomes this program after px_helper_wake() */
 	PX_NR_BIRTHS
 };
-#define PX_BIRTHS_EXECED(birth) ((birth) >= PX_BY_FORK_EXEC && (birth) <= PX_BY_SHELL)
 
 /*
  * Call it first in main().  It returns true if this process is a helper that has ended its work.  The last trick has no
