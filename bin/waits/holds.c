@@ -106,10 +106,6 @@ static void confirm_taken(struct waits *waits, struct hold *hold, const struct e
 		waits->listener->taken(waits->listener->arg, hold, has_waited);
 }
 
-/*
- * A thread takes an object.  If another thread still holds this lock, the event of its unlock is missing: the event was
- * lost, or a process that is not traced unlocked it.
- */
 void holds_take(struct waits *waits, struct waiter *thread, struct awaited *object,
 		const struct event *event, bool is_shared, bool has_waited)
 {

@@ -304,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 	return 0;
 }
 
-#include "main.h"
+#include "fuzz/main.h"
 
 #if !defined __AFL_FUZZ_TESTCASE_LEN && !defined FUZZ_WITH_LIBFUZZER
 static void use_input(uint8_t *input, size_t size)

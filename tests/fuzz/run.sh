@@ -48,7 +48,7 @@ build()
 {
 	# shellcheck disable=SC2086  # options
 	$1 -std=gnu11 -D_GNU_SOURCE -g -O1 $2 -fsanitize=$sanitizers -I. -I"$srcdir/lib" \
-		-I"$srcdir/include" -include "$srcdir/lib/base/system.h" "$srcdir"/lib/*/*.c \
+		-I"$srcdir/include" -I"$srcdir/tests" -include "$srcdir/lib/base/system.h" "$srcdir"/lib/*/*.c \
 		"$srcdir/tests/fuzz/open.c" -pthread -o "$3" ||
 		fail "$1: the target was not built"
 }
@@ -68,7 +68,8 @@ build_extract()
 	done
 	# shellcheck disable=SC2086  # options
 	clang -std=gnu11 -D_GNU_SOURCE -g -O1 $flags -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer -fsanitize=$sanitizers \
-		-I"$srcdir/bin" "$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" "$srcdir"/bin/extract/*.c \
+		-I"$srcdir/bin" -I"$srcdir/tests" "$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" \
+		"$srcdir"/bin/extract/*.c \
 		"$srcdir/tests/fuzz/extract.c" $libraries -o "$work/extract" ||
 		fail 'the target for extract was not built'
 }
@@ -123,7 +124,8 @@ fi
 
 echo "fuzz: descriptions, libFuzzer, $share seconds"
 # shellcheck disable=SC2086  # options
-clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/lib" \
+clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers \
+	-I"$srcdir/lib" -I"$srcdir/tests" \
 	"$srcdir"/lib/fields/*.c "$srcdir/tests/fuzz/fields.c" -o "$work/fields" ||
 		fail 'clang: no target for descriptions'
 UBSAN_OPTIONS=print_stacktrace=1 "$work/fields" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
