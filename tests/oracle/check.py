@@ -4,10 +4,9 @@
 check.py TOOL ACCOUNT LOG
 
 No length of time decides.  The account has the time before and after each call, so what the log has of the call must
-lie between the two, by one and the same offset of the two clocks.  If the account knows that a thread slept in a call from
-one time to another, the wait in the log must contain this period.  The exports are read again,
-and must have the same waits.  The clock of the log is a line through samples of
-CLOCK_MONOTONIC: TOLERANCE_NS is what it may be off.
+lie between the two, by one and the same offset of the two clocks.  If the account knows that a thread slept in a call
+from one time to another, the wait in the log must contain this period.  The exports must have the same waits.  The
+clock of the log is a line through samples of CLOCK_MONOTONIC, and may be wrong by TOLERANCE_NS.
 """
 import collections
 import decimal
@@ -84,7 +83,8 @@ class Shown:
 
     def __init__(self):
         self.calls, self.first_of_cpu, self.span, self.ends = collections.defaultdict(list), {}, {}, {}
-        self.process, self.over, self.starts, self.lives = {}, {}, {}, {}  # thread to pid; pid to the end of the process, to its programs
+        # thread to pid; pid to the end of the process, to its programs
+        self.process, self.over, self.starts, self.lives = {}, {}, {}, {}
         self.ran = collections.defaultdict(list)  # for each thread, the times in which it had a CPU
         self.sched_start = None
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
@@ -214,7 +214,8 @@ def is_object(shown, name, address):
     place = re.search(r" in [0-9a-f]+:[0-9a-f]+:\d+\+0x([0-9a-f]+)", shown)
     if place:
         return int(place[1], 16) % 4096 == address % 4096
-    return (shown == name or (address < 4096 and shown.endswith(f" fd {address}")) or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None)
+    return (shown == name or (address < 4096 and shown.endswith(f" fd {address}"))
+            or re.fullmatch(rf".*\b(0x)?0*{address:x}", shown) is not None)
 
 
 def check_blocked(account, pairs, shown):
@@ -245,7 +246,8 @@ def check_waits(account, shown, pairs):
     waits = collections.defaultdict(list)
     for call, begin, end, has_waited in pairs:
         if has_waited:
-            waits[call.tid, call.service].append((begin - shown.first_ns, (end or shown.end_of(call.tid)) - begin, end is not None))
+            waits[call.tid, call.service].append((begin - shown.first_ns, (end or shown.end_of(call.tid)) - begin,
+                                                  end is not None))
     rows = collections.defaultdict(list)
     for row in rows_of("waits"):
         rows[Shown.tid(row["thread"]), row["call"]].append(
@@ -426,7 +428,8 @@ def check_running(account, shown, pairs):
         times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu], True)
     told = collections.Counter()
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
-        told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])  # after an exec, the thread has a second row
+        # After an exec, the thread has a second row.
+        told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])
     for tid, name in (account.names or shown.process).items():
         if abs(told[tid] - times[tid]) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
@@ -435,7 +438,8 @@ def check_running(account, shown, pairs):
         ran = sum(until - since for since, until in shown.ran[tid])
         if shown.ran[tid] and abs(told[tid] - ran) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the records {ran} ns")
-        if not shown.ran[tid] and tid in shown.ends and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS:
+        if (not shown.ran[tid] and tid in shown.ends
+                and told[tid] > shown.ends[tid] - shown.span[tid][0] - waited + TOLERANCE_NS):
             complain(f"report says {told[tid]} ns of {name}, longer than it lived and did not wait")
     for tid, ns in account.worked.items():
         begin, end = shown.span[tid]

@@ -78,7 +78,8 @@ for name, number in taken.items():
         complain(f"locks knows how long {name} was held, though its calls were counted")
 
 # The wait is an event, the call that ended it, and the unlock of the lock that the waiter got.
-waits = [row for row in json.loads(run("blocked", "--format", "json", log))["blocked"] if row["object"] == "waited_lock"]
+waits = [row for row in json.loads(run("blocked", "--format", "json", log))["blocked"]
+         if row["object"] == "waited_lock"]
 if len(waits) != 1 or waits[0]["waits"] != 1:
     complain(f"blocked has {waits} of waited_lock, not one wait")
 if len(unlocks) < 2 or len(set(unlocks)) < 2:
@@ -98,7 +99,8 @@ if shutil.which("babeltrace2"):
     shutil.rmtree(log + ".ctf", ignore_errors=True)
     run("export", "--to", "ctf", "-o", log + ".ctf", log)
     ctf = collections.Counter()
-    for line in subprocess.run(["babeltrace2", log + ".ctf"], capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(["babeltrace2", log + ".ctf"], capture_output=True, text=True,
+                               check=True).stdout.splitlines():
         if " txtrace_calls: " in line:
             call = line.split('call = "')[1].split('"')[0]
             ctf[call] += int(line.split(" calls = ")[1].split(",")[0])

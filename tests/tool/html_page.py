@@ -22,7 +22,8 @@ PROFILES = {
                 "interrupt": 1050, "initialization": 80},
 }
 CALL_QUERIES = ("data.mutex:queue_lock", "data.wait:begins", "data.wait!=ends", "object:busy_lock", "object:*holder*",
-                "data.result:ENOENT", "data.result!=0 not data.result:E*", "data.result=-9", "data.count>=1", "data.path:/dev/*", "data:nonexist",
+                "data.result:ENOENT", "data.result!=0 not data.result:E*", "data.result=-9", "data.count>=1",
+                "data.path:/dev/*", "data:nonexist",
                 "data.owner:*holder*", "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends",
                 "data.ns>=3000000", "data.fd=0x5", "data.start!=0")
 nr_checks = nr_failed = 0
@@ -62,7 +63,8 @@ class Page:
 
     def show_calls(self, events, options):
         """JSON lines have the fields of a call, and the page shows them as a text."""
-        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "number,data", *options, self.trace], check=True,
+        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "number,data", *options, self.trace],
+                             check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
         for event, row in zip(events, csv.DictReader(io.StringIO(out, newline=""))):
             event["data"] = row["data"]
@@ -104,8 +106,9 @@ def plain(text):
 def check_events(page):
     """Each event of the page is the one that print prints."""
     shown = page.run("""Array.from({length: trace.n}, (_, i) => [trace.number[i], seconds(trace.time[i]), trace.cpu[i],
-        ...trace.facts.origins[trace.origin[i]], trace.typeOf(i).name, trace.typeOf(i).id, trace.facts.sites[trace.site[i]][1],
-        trace.size[i], trace.isCut(i), trace.dataText(i), [...trace.data(i)].map(byte => HEX[byte]).join('')])""")
+        ...trace.facts.origins[trace.origin[i]], trace.typeOf(i).name, trace.typeOf(i).id,
+        trace.facts.sites[trace.site[i]][1], trace.size[i], trace.isCut(i), trace.dataText(i),
+        [...trace.data(i)].map(byte => HEX[byte]).join('')])""")
     same(len(shown), len(page.events), f"{page.name}: events")
     wrong = []
     for have, event in zip(shown, page.events):
@@ -117,7 +120,8 @@ def check_events(page):
             wrong.append((have, event))
         elif priority != (event["priority"] if event["priority"] is not None else -1) or cut != bool(event["cut"]):
             wrong.append((have, event))
-        elif plain(data) != event["data"] and not (event["size"] > KEPT_BYTES and data[:KEPT_BYTES] == event["data"][:KEPT_BYTES]):
+        elif plain(data) != event["data"] and not (event["size"] > KEPT_BYTES
+                                                   and data[:KEPT_BYTES] == event["data"][:KEPT_BYTES]):
             wrong.append((have, event))
     check(not wrong, f"{page.name}: {len(wrong)} events are others, such as {wrong[:1]}")
 
@@ -131,9 +135,11 @@ def check_panel(page, i):
     same(page.text("is-type"), str(event["type"]), f"{page.name}: its type")
     before = [other for other in page.events[:i] if other["context"] == event["context"]]
     if before:
-        same(page.text("is-delta").split()[0], f'{(event["ns"] - before[-1]["ns"]) / 1e9:.9f}', f"{page.name}: its delta")
+        same(page.text("is-delta").split()[0], f'{(event["ns"] - before[-1]["ns"]) / 1e9:.9f}',
+             f"{page.name}: its delta")
     line = page.run("[...document.querySelectorAll('.line.chosen > span')].map(cell => cell.textContent)")
-    check(line and line[1] == f'{event["time"]:.9f}' and line[5] == event["event"] and plain(line[6])[:40] == event["data"][:40],
+    check(line and line[1] == f'{event["time"]:.9f}' and line[5] == event["event"]
+          and plain(line[6])[:40] == event["data"][:40],
           f"{page.name}: the table has {line}, not {event}")
 
 
@@ -143,7 +149,8 @@ def check_clicks(page):
         page.run(f"timeline.show(trace.time[{i}] - 2000, trace.time[{i}] + 2000)")
         page.run(f"timeline.showRow(trace.rowOfEvent({i}))")
         page.settle()
-        alone = page.run(f"trace.rowOfEvent({i}).events.filter(k => Math.abs(trace.time[k] - trace.time[{i}]) < 40).length")
+        alone = page.run(f"trace.rowOfEvent({i}).events.filter(k => Math.abs(trace.time[k] - trace.time[{i}]) < "
+                         f"40).length")
         if alone == 1:
             page.browser.click(*page.place(i))
             check_panel(page, i)
@@ -164,7 +171,8 @@ def check_zoom(page):
     check(abs(page.run("timeline.time(300)") - under) < (end - begin) / 400, f"{page.name}: not about the mouse")
     for key, is_right in (("-", lambda new: abs((new[1] - new[0]) / (end - begin) - 2) < 0.02),
                           ("+", lambda new: abs((new[1] - new[0]) / (end - begin) - 1) < 0.02),
-                          ("d", lambda new: new[0] > begin), ("a", lambda new: abs(new[0] - begin) < (end - begin) / 100)):
+                          ("d", lambda new: new[0] > begin),
+                          ("a", lambda new: abs(new[0] - begin) < (end - begin) / 100)):
         browser.key(key)
         page.settle()
         check(is_right(page.view()), f"{page.name}: the key {key} shows {page.view()}, after {begin} {end}")
@@ -223,7 +231,8 @@ def check_address(page):
     """A link into the trace leads back there."""
     page.open()
     i = len(page.events) // 3
-    page.run(f"(timeline.show(trace.time[{i}] - 3000, trace.time[{i}] + 5000), page.setQuery('cpu=0'), page.select({{event: {i}}}))")
+    page.run(f"(timeline.show(trace.time[{i}] - 3000, trace.time[{i}] + 5000), page.setQuery('cpu=0'), "
+             f"page.select({{event: {i}}}))")
     page.settle()
     fragment = page.run("location.hash")
     view = page.view()
@@ -261,7 +270,8 @@ def check_tip(page):
         browser.key(key)
         page.settle()
         found = page.run(f"(found => found ? [...(found.span ? timeline.mouse.spanTip(found.span) : "
-                         f"timeline.mouse.eventTip(found.event))].map(part => part.textContent ?? part).join('') : null)"
+                         f"timeline.mouse.eventTip(found.event))].map(part => part.textContent ?? part).join('') "
+                         f": null)"
                          f"(timeline.mouse.find(...timeline.mouse.place({{clientX: {x}, clientY: {y}}})))")
         is_hidden, text = page.run(tip)
         check(key == "0" or page.view() != before, f"{page.name}: {key} does not move the timeline")
@@ -288,7 +298,8 @@ def check_steps_and_measure(page):
     page.run(f"timeline.show(trace.time[{i}] - 1000, trace.time[{i + 1}] + 1000)")
     page.settle()
     browser.click(*page.place(i + 1), modifiers=CONTROL)
-    same(page.text("is-measure"), f'{(page.events[i + 1]["ns"] - event["ns"]) / 1e9:.9f} s', f"{page.name}: what was measured")
+    same(page.text("is-measure"), f'{(page.events[i + 1]["ns"] - event["ns"]) / 1e9:.9f} s',
+         f"{page.name}: what was measured")
 
 
 def check_statistics(page):
@@ -298,7 +309,8 @@ def check_statistics(page):
         counts[event["event"]] = counts.get(event["event"], 0) + 1
     page.browser.key("2")
     shown = page.run("Object.fromEntries([...document.querySelectorAll('#panel-types tbody tr')]"
-                     ".map(row => [row.cells[0].textContent, Number(row.cells[1].textContent.replaceAll('\\u2009', ''))]))")
+                     ".map(row => [row.cells[0].textContent, Number(row.cells[1].textContent.replaceAll('\\u2009', "
+                     "''))]))")
     same(shown, counts, f"{page.name}: events by type")
     page.browser.key("3")
     shown = page.run("[...document.querySelectorAll('#panel-threads tbody tr')].map(row => [row.cells[0].textContent, "
@@ -321,15 +333,18 @@ def check_narrow(page):
     """A small window also shows what was lost."""
     page.browser.resize(800, 600)
     page.open()
-    shown = page.run("[...document.querySelectorAll('.chip')].filter(chip => chip.offsetWidth > 0).map(chip => chip.textContent)")
+    shown = page.run("[...document.querySelectorAll('.chip')].filter(chip => chip.offsetWidth > 0).map(chip => "
+                     "chip.textContent)")
     check(any("lost" in text for text in shown), f"{page.name}: a small window has {shown}")
     page.browser.resize(1440, 900)
 
 
 def check_runs(page):
-    """At each moment at most one thread runs on a CPU, and a thread is in one state.  ThreadX has one CPU without a name."""
+    """At each moment at most one thread runs on a CPU, and a thread is in one state.  ThreadX has one CPU, without a
+    name."""
     spans = page.run("trace.rows.flatMap((row, k) => [KIND.RUN, KIND.READY, KIND.BLOCKED].flatMap(kind => "
-                     "(row.spans[kind] ?? []).map(span => [span.begin, span.end, k, kind === KIND.RUN ? span.name : null])))")
+                     "(row.spans[kind] ?? []).map(span => [span.begin, span.end, k, kind === KIND.RUN ? span.name : "
+                     "null])))")
     runs = sorted(span for span in spans if span[3] is not None)
     if not runs:
         return
@@ -337,9 +352,11 @@ def check_runs(page):
     for cpu in {run[3] for run in runs}:
         on_cpu = [run for run in runs if run[3] == cpu]
         check(all(a[1] <= b[0] for a, b in zip(on_cpu, on_cpu[1:])), f"{page.name}: two run at the same time")
-        check(0 < sum(end - begin for begin, end, *_ in on_cpu) <= duration, f"{page.name}: they run longer than the trace is")
+        check(0 < sum(end - begin for begin, end, *_ in on_cpu) <= duration,
+              f"{page.name}: they run longer than the trace is")
     of_threads = sorted(spans, key=lambda span: (span[2], span[0]))
-    check(all(a[2] != b[2] or a[1] <= b[0] for a, b in zip(of_threads, of_threads[1:])), f"{page.name}: two states at a time")
+    check(all(a[2] != b[2] or a[1] <= b[0] for a, b in zip(of_threads, of_threads[1:])),
+          f"{page.name}: two states at a time")
     check(all(end > begin for begin, end, *_ in spans), f"{page.name}: a state has no length")
     if page.name in PROFILES:
         ticks = page.run("Object.fromEntries(trace.rows.filter(row => row.runTime > 0)"
@@ -350,9 +367,11 @@ def check_runs(page):
 def check_wakers(page):
     """Each wait with a waker has an arrow from its row, and the panel names it, as txtrace waits does."""
     page.open()
-    listed = json.loads(subprocess.run([page.tool, "waits", "--format", "json", page.trace], capture_output=True, check=True).stdout)["waits"]
+    listed = json.loads(subprocess.run([page.tool, "waits", "--format", "json", page.trace], capture_output=True,
+                                       check=True).stdout)["waits"]
     # If several threads have a name, the tables add their handles.
-    woken = sorted((round(row["start_s"] * 1e9), re.sub(r" \([0-9a-f]{8}\)$", "", row["woken_by"])) for row in listed if row["woken_by"] and row["end"] == "ended")
+    woken = sorted((round(row["start_s"] * 1e9), re.sub(r" \([0-9a-f]{8}\)$", "", row["woken_by"])) for row in listed
+                   if row["woken_by"] and row["end"] == "ended")
     shown = page.run("trace.waits.filter(span => span.waker).map(span => [span.begin, trace.contextName(span.waker)])")
     shown = sorted((round(begin), name) for begin, name in shown)
     same(shown, woken, f"{page.name}: wakers")
@@ -464,7 +483,9 @@ def main(tool, scratch, *traces):
         check_search(by_name["threadx"], filters.FILTERS + ('event:*MUTEX*', 'thread:sensor and not event:*SEND',
                                           'object:samples and u32[12]<1', 'time>=20ms time<40ms or number=3',
                                           'event:*QUEUE_SEND (cpu=0)'))
-        check_search(by_name["whole"], filters.FILTERS + ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8', 'priority>=0 event:step_*'))
+        check_search(by_name["whole"],
+                     filters.FILTERS + ('i8=-8 and size=1', 'data:text', 'i64<0 and size=8',
+                                        'priority>=0 event:step_*'))
         if "mixture" in by_name:
             check_search(by_name["mixture"], filters.FILTERS + CALL_QUERIES)
         check_odd(by_name["odd"])

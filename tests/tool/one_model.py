@@ -172,13 +172,15 @@ def check_tables(shown):
         longest = max(spans, key=lambda span: span[1] - span[0])
         same(f"waits for {name}", row["waits"], len(spans))
         same(f"time of waits for {name}", ns(row["total_s"]), sum(end - begin for begin, end, _ in spans))
-        same(f"longest wait for {name}", (ns(row["max_s"]), row["longest_waiter"]), (longest[1] - longest[0], longest[2]))
+        same(f"longest wait for {name}", (ns(row["max_s"]), row["longest_waiter"]),
+             (longest[1] - longest[0], longest[2]))
     for name in locks.keys() & shown.holds.keys():
         row, spans = locks[name], shown.holds[name]
         longest = max(spans, key=lambda span: span[1] - span[0])
         same(f"holds of {name}", row["taken"], len(spans))
         same(f"time of holds of {name}", ns(row["held_s"]), sum(end - begin for begin, end, _ in spans))
-        same(f"longest hold of {name}", (ns(row["max_s"]), row["longest_holder"]), (longest[1] - longest[0], longest[2]))
+        same(f"longest hold of {name}", (ns(row["max_s"]), row["longest_holder"]),
+             (longest[1] - longest[0], longest[2]))
     return blocked, locks
 
 

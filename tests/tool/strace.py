@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compare the calls of one process in a log with those that strace saw in the same run: strace.py TOOL LOG STRACE PID SYSCALL=CALL...
+"""Compare the calls of one process in a log with those that strace saw in the same run.
+
+strace.py TOOL LOG STRACE PID SYSCALL=CALL...
 
 The counts must be equal.  Calls that sleep, and took at least 10 ms, must be the same waits in both.  A wait in the log
 contains the system call, and lies between the system calls before and after it."""

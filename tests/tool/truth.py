@@ -92,7 +92,8 @@ class Log:
         numbers = collections.Counter()
         for event in self.calls():
             is_counted = event["event"] == "txtrace_calls"
-            numbers[event["data"]["call"] if is_counted else event["event"]] += event["data"]["calls"] if is_counted else 1
+            name = event["data"]["call"] if is_counted else event["event"]
+            numbers[name] += event["data"]["calls"] if is_counted else 1
         return dict(numbers)
 
     def shown(self):
@@ -140,7 +141,8 @@ class Log:
         self.same("losses of info and diff", [self.lost()] * 2, diff["lost"])
         times = [e["ns"] for e in self.events]
         self.same("duration of print and diff", [max(times) - min(times)] * 2, diff["duration_ns"])
-        self.same("calls of print and diff", self.number_of_calls(), {row["event"]: row["count"][0] for row in diff["types"]})
+        self.same("calls of print and diff", self.number_of_calls(),
+                  {row["event"]: row["count"][0] for row in diff["types"]})
         self.same("events of threads in print and diff", len(self.events),
                   sum(row["count"][0] for row in diff["threads"]))
 
@@ -151,7 +153,8 @@ class Log:
             columns = ("--columns", "number,ns,event,data", "-f", query)
             hits = [json.loads(line) for line in
                     text_of("print", "--format", "jsonl", *columns, self.path).splitlines()]
-            self.same(f"hits of {query} in print and export --to jsonl", text_of("export", "--to", "jsonl", *columns, "-o", "-", self.path),
+            self.same(f"hits of {query} in print and export --to jsonl",
+                      text_of("export", "--to", "jsonl", *columns, "-o", "-", self.path),
                       text_of("print", "--format", "jsonl", *columns, self.path))
             report = object_of("report", "--services", "--format", "json", "-f", query, self.path)
             self.same(f"hits of {query} in print and report", len(hits), report["trace"][0]["events"])
@@ -161,10 +164,12 @@ class Log:
             names = {(r["pid"], r["tid"]): r["args"]["name"] for r in records if r.get("name") == "thread_name"}
             shown = [r["name"] for r in records if r["ph"] == "i" and
                      not names.get((r["pid"], r["tid"]), "").startswith(("held: ", "events lost"))]
-            self.same(f"hits of {query} in print and chrome", sorted(e["event"] for e in hits if e["event"] not in SYSTEM + ISR),
+            self.same(f"hits of {query} in print and chrome",
+                      sorted(e["event"] for e in hits if e["event"] not in SYSTEM + ISR),
                       sorted(shown))
             found[query] = len(hits)
-        self.same("many filters take some events, and not all", 5 < sum(0 < nr < len(self.events) for nr in found.values()), True)
+        self.same("many filters take some events, and not all",
+                  5 < sum(0 < nr < len(self.events) for nr in found.values()), True)
 
     def check_tables(self):
         for to in ("csv", "jsonl"):
@@ -257,7 +262,8 @@ class Log:
         for place, (track, rest) in enumerate(shown):
             names_thread = event["thread"] in (track, "-") or ascii_of(track) == ascii_of(event["thread"])
             if names_thread and rest.split(" ")[0] == event["event"].split(" ")[0] and \
-                    all(text in rest or f" data.{text.strip()}" in rest or self.has_object(rest, text) for text in texts):
+                    all(text in rest or f" data.{text.strip()}" in rest or self.has_object(rest, text)
+                        for text in texts):
                 del shown[place]
                 return True
         return False

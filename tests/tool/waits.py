@@ -99,7 +99,8 @@ def expected(board):
     return {
         "blocked": {"%x" % m: [len(board.waits[m]), board.unended[m], *lengths(board.waits[m])]
                     for m in board.mutexes if board.waits[m]},
-        "locks": {"%x" % m: [len(board.holds[m]), board.contended[m] + board.unended[m], board.most[m], *lengths(board.holds[m])]
+        "locks": {"%x" % m: [len(board.holds[m]), board.contended[m] + board.unended[m], board.most[m],
+                             *lengths(board.holds[m])]
                   for m in board.mutexes if board.holds[m]},
     }
 

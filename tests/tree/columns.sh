@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A line of C has at most 120 columns, with a tab to each eighth column.
+# A line of C or python has at most 120 columns, with a tab to each eighth column.  Scripts for the shell are left out:
+# they hold programs for awk, patterns and expected output, which cannot be folded.
 set -u
 
 srcdir=${srcdir:-.}
@@ -8,7 +9,8 @@ LC_ALL=C
 export LC_ALL
 
 cd "$srcdir" || exit 99
-find bench bin examples include lib preload tests -type f -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort |
+find bench bin examples include lib preload tests -type f \( -name '*.[ch]' -o -name '*.py' \) \
+	! -name '*.pb-c.[ch]' | sort |
 	xargs awk -v most=120 '
 	function width(line,   parts, n, i, column)
 	{
