@@ -6,10 +6,9 @@
 
 #include "base/message.h"
 #include "cli/command.h"
-#include "cmd/output_options.h"
-#include "waits/stack_waits.h"
+#include "cmd/stack_options.h"
 
-enum { OPTION_SORT = OPTION_OWN, OPTION_BY, OPTION_STACKS };
+enum { OPTION_SORT = OPTION_AFTER_STACKS, OPTION_BY };
 
 static const struct option_row option_rows[] = {
 	{OPTION_BY, "by", "object|thread|site",
@@ -25,8 +24,7 @@ static const struct option_row option_rows[] = {
 };
 
 struct options {
-	struct output_options output_options;
-	bool by_stack, is_folded;
+	struct stack_options of_stacks;
 	struct blocked_options blocked;
 };
 
@@ -46,49 +44,31 @@ static bool read_option(void *argument, int code)
 	struct options *options = argument;
 
 	switch (code) {
-	case OPTION_STACKS:
-		return options->by_stack = true;
-	case OPTION_FORMAT:
-		options->is_folded = strcmp(optarg, "folded") == 0;
-		return options->is_folded || output_options_option(&options->output_options, code);
 	case OPTION_BY:
 		return read_by(options);
 	case OPTION_SORT:
 		return blocked_parse_sort(optarg, &options->blocked.order);
 	default:
-		return output_options_option(&options->output_options, code);
+		return stack_options_option(&options->of_stacks, code);
 	}
 }
 
-static int report_on(struct options *options, const char *path)
+static void print(const void *arg, struct source *source, const struct selection *selection, struct table *table)
 {
-	struct output_options *output_options = &options->output_options;
-	struct table table;
+	const struct options *options = arg;
 
-	if (!output_options_begin_tables(output_options, path, &table))
-		return EXIT_TROUBLE;
-	if (options->is_folded) {
-		stack_waits_fold(output_options->source, &output_options->selection, false, output_options->text);
-		return output_options_end(output_options);
-	}
-	if (options->by_stack) {
-		stack_waits_print(output_options->source, &output_options->selection, false, &table);
-		return output_options_end_tables(output_options, &table);
-	}
-	blocked_print(output_options->source, &output_options->selection, &options->blocked,
-		      &table);
-	return output_options_end_tables(output_options, &table);
+	blocked_print(source, selection, &options->blocked, table);
 }
 
 static int run(int argc, char **argv)
 {
-	struct options options = {.output_options = {.format = FORMAT_TEXT}};
+	struct options options = {.of_stacks.output_options.format = FORMAT_TEXT};
 	const char *path;
 
 	path = options_read_file(&cmd_blocked, argc, argv, read_option, &options);
 	if (!path)
 		return EXIT_TROUBLE;
-	return report_on(&options, path);
+	return stack_options_report(&options.of_stacks, path, false, print, &options);
 }
 
 const struct command cmd_blocked = {
