@@ -85,7 +85,10 @@ static void be_killed(uint64_t random)
 	}
 }
 
-/* The log must be right at every moment, so the choice of moments does not matter. */
+/*
+ * The log must be right at every moment, so the choice of moments does not matter.  Do not kill the child before the log
+ * exists: until then it uses assertions of Check, and a message to Check that a kill cuts makes Check fail.
+ */
 static void run_and_kill(uint64_t random)
 {
 	struct timespec delay = {0, (long)(random >> 8) % 12000000};
@@ -98,6 +101,9 @@ static void run_and_kill(uint64_t random)
 	ck_assert_int_ge(child, 0);
 	if (child == 0)
 		be_killed(random);
+	while (!__atomic_load_n(is_created, __ATOMIC_ACQUIRE) && waitpid(child, NULL, WNOHANG) == 0)
+		sleep_ms(1);
+	ck_assert_int_eq(*is_created, 1);
 	nanosleep(&delay, NULL);
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
@@ -138,7 +144,6 @@ static uint64_t read_log(void)
 START_TEST(crash_of_a_writer_at_any_instant_leaves_a_sound_log)
 {
 	uint64_t random = test_seed(), nr_events = 0;
-	int nr_created = 0;
 
 	ok(posix_trace_eventid_open("killed", &type));
 	file = px_test_file();
@@ -149,15 +154,10 @@ START_TEST(crash_of_a_writer_at_any_instant_leaves_a_sound_log)
 		struct px_test_log_facts facts;
 
 		run_and_kill(next_random(&random));
-		if (!*is_created)
-			continue;
-		nr_created++;
 		px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
 		nr_events += read_log();
 	}
-	ck_assert_int_gt(nr_created, 0);
-	printf("%d of %d rounds had a log, with %llu events\n", nr_created, NR_ROUNDS,
-	       (unsigned long long)nr_events);
+	printf("%d rounds, %llu events\n", NR_ROUNDS, (unsigned long long)nr_events);
 }
 END_TEST
 

@@ -202,6 +202,28 @@ nr_checks=$((nr_checks + 1))
 	"$scratch/span1700.trx" "$scratch/span1600.trx" >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] && grep -qE '^span-max:work +600.000 us +500.000 us +-16.7 %$' "$scratch/out" ||
 	complain "spans: $(cat "$scratch/out" "$scratch/err")"
+
+# Two logs of three threads, which hold mutex 0x10 for 2 ms each time, and then for 6 ms.
+for us in 2000 6000; do
+	awk -v us=$us 'BEGIN {
+		for (i = 0; i < 90; i++) {
+			at = i * 10000
+			call = " call " 101 + i % 3 " 0 pthread_mutex_"
+			print at + 1 call "lock whole 10 0 0 0"
+			print at + us call "unlock whole 10 0 0 0"
+			print at + us + 5 call "lock whole 20 0 0 0"
+			print at + us + 6 call "unlock whole 20 0 0 0"
+		}
+	}' | "$mksched" "$scratch/held$us"
+done
+nr_checks=$((nr_checks + 2))
+"$tool" diff --fail-if 'hold-p99:mutex 0x10>10%' --fail-if 'hold-count:mutex 0x10!=90' "$scratch/held2000" "$scratch/held6000" \
+	>"$scratch/out" 2>"$scratch/err"
+[ $? -eq 1 ] && grep -q '^txtrace: hold-p99:mutex 0x10>10% holds' "$scratch/err" &&
+	[ "$(wc -l <"$scratch/err")" -eq 1 ] || complain "a limit on a lock: $(cat "$scratch/err")"
+[ "$(sed 4q "$scratch/out" | grep -c 'mutex 0x10')" -eq 3 ] ||
+	complain "the lock is not named first: $(sed 5q "$scratch/out")"
+
 if own_preload; then
 	cat >"$scratch/work.c" <<'END'
 #include <pthread.h>
@@ -260,22 +282,15 @@ END
 			2>"$scratch/err" ||
 			complain "record fails: $(cat "$scratch/err")"
 	done
-	nr_checks=$((nr_checks + 4))
-	"$tool" diff --fail-if 'hold-p99:table_lock>10%' --fail-if 'hold-count:table_lock!=90' "$scratch/work2000" \
-		"$scratch/work6000" \
-		>"$scratch/out" 2>"$scratch/err"
-	[ $? -eq 1 ] && grep -q '^txtrace: hold-p99:table_lock>10% holds' "$scratch/err" &&
-		[ "$(wc -l <"$scratch/err")" -eq 1 ] ||
-		complain "a limit on a lock: $(cat "$scratch/err")"
-	[ "$(sed 3q "$scratch/out" | grep -c table_lock)" -eq 2 ] ||
-		complain "the lock is not named first: $(sed 5q "$scratch/out")"
+	nr_checks=$((nr_checks + 3))
+	"$tool" diff --fail-if 'hold-count:table_lock!=90' "$scratch/work2000" "$scratch/work6000" >"$scratch/out" 2>"$scratch/err" ||
+		complain "a limit on a lock by its name: $(cat "$scratch/err")"
 	# The figures are those of locks.
 	"$tool" locks --format json "$scratch/work6000" >"$scratch/locks"
 	member=$(grep '"table_lock"' "$scratch/locks" | grep -o '"max_s": [0-9.]*' |
 		awk '{ printf "%.0f", $2 * 1e9; exit }')
 	"$tool" diff --format json "$scratch/work2000" "$scratch/work6000" | sed -n '/"holds"/,/\]$/p' >"$scratch/out"
-	sed -n 2p "$scratch/out" |
-		grep -q "\"object\": \"table_lock\", \"count\": \[90, 90\].*\"max_ns\": \[[0-9]*, $member\]" ||
+	grep -q "\"object\": \"table_lock\", \"count\": \[90, 90\].*\"max_ns\": \[[0-9]*, $member\]" "$scratch/out" ||
 		complain "not as locks: $member: $(cat "$scratch/out")"
 	"$tool" diff --top 1 "$scratch/work2000" "$scratch/work6000" |
 		grep -q 'more with smaller changes; --top=N shows N of them' ||
