@@ -7,34 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZERO_CHUNK 65536
 #define COVERS_EACH 64 /* number of entries that write_covers() writes at a time */
 /* Number of commits from one write of the wrapper statistics to the next. */
 #define WRAPPERS_ROUND 64
 
 /* Files. */
-
-/* Fill a part of the file with zeros.  Its disk space stays allocated. */
-static int make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
-{
-	static const char zeros[ZERO_CHUNK];
-	int error;
-
-	PX_TESTPOINT("log.write.before");
-	error = px_log_ensure_descriptor(log);
-	if (error || size == 0 ||
-	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		      (off_t)size) == 0)
-		return error;
-	while (!error && size > 0) {
-		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
-
-		error = px_log_write_all(log, zeros, chunk, offset);
-		offset += chunk;
-		size -= chunk;
-	}
-	return error;
-}
 
 /* Fill a volume with zeros, except for its frames: the writer always writes a frame before it commits the frame. */
 static int clean_volume(struct px_log *log, uint64_t offset)
@@ -50,7 +27,7 @@ static int clean_volume(struct px_log *log, uint64_t offset)
 		return errno;
 	size = (uint64_t)status.st_size;
 	if (size > offset) {
-		error = make_zeros(log, offset, (size < end ? size : end) - offset);
+		error = px_log_make_zeros(log, offset, (size < end ? size : end) - offset);
 		if (error)
 			return error;
 	}
@@ -288,7 +265,7 @@ static int write_hole(struct px_log *log)
 	if (!error && log->loops && log->hole >= log->capacity)
 		error = write_header(log, px_log_volume_at(log, log->hole), 0);
 	if (!error)
-		error = make_zeros(log, entry_offset(log, log->hole),
+		error = px_log_make_zeros(log, entry_offset(log, log->hole),
 				   left * sizeof(struct px_txtb_entry));
 	log->has_hole = error != 0;
 	if (!error && log->loops) {
@@ -313,10 +290,10 @@ int px_log_empty_file(struct px_log *log)
 	if (!error)
 		error = px_log_write_commit(log, NULL);
 	if (!error)
-		error = make_zeros(log, log->layout.entries,
+		error = px_log_make_zeros(log, log->layout.entries,
 				   log->to_clear * sizeof(struct px_txtb_entry));
 	if (!error)
-		error = make_zeros(log, sizeof(struct px_txtb_header),
+		error = px_log_make_zeros(log, sizeof(struct px_txtb_header),
 				   log->layout.entries - sizeof(struct px_txtb_header));
 	if (!error)
 		error = write_contexts(log, &log->volumes[0], 0);
