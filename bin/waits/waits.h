@@ -99,6 +99,9 @@ struct hold {
 	bool is_shared;	    /* other threads may hold the object at the same time */
 	bool counts;
 	struct period spent; /* what the thread did during the hold; valid for the listener's given() */
+	/* The longest time in which it was preempted then, and the thread that took its CPU; NULL: not known. */
+	int64_t preempted_ns;
+	const struct sched_thread *taker;
 	struct hold *next_of_thread, *next_of_object;
 };
 
