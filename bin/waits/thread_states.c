@@ -350,6 +350,16 @@ const struct sched_thread *thread_states_most_untraced(const struct thread_state
 	return most && most->untraced_ns > (states->now_ns - states->first_ns) / SMALL_PART ? most : NULL;
 }
 
+const struct sched_thread *thread_states_most_blocked(const struct thread_states *states)
+{
+	const struct sched_thread *most = NULL;
+
+	for (const struct sched_thread *at = states->first; at; at = at->next)
+		if (at->times.ns[THREAD_BLOCKED] > (most ? most->times.ns[THREAD_BLOCKED] : 0))
+			most = at;
+	return most;
+}
+
 void thread_states_wait_begins(struct sched_thread *thread)
 {
 	thread->is_in_wait = true;

@@ -113,6 +113,9 @@ struct state_times thread_states_until(const struct sched_thread *thread, int64_
  */
 const struct sched_thread *thread_states_most_untraced(const struct thread_states *states, unsigned int context);
 
+/* Return the thread that was blocked longest, or NULL if no thread was. */
+const struct sched_thread *thread_states_most_blocked(const struct thread_states *states);
+
 /* A wait of the thread begins, in a call. */
 void thread_states_wait_begins(struct sched_thread *thread);
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/when.h"
 #include "trace/states.h"
+#include "waits/periods.h"
 
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
 {
@@ -101,9 +102,17 @@ struct words why_states(const struct state_times *times)
 struct words why_untraced(const struct waits *waits, unsigned int context)
 {
 	const struct sched_thread *thread = thread_states_most_untraced(&waits->states, context);
+	char name[PERIODS_NAME];
 	struct words words = {""};
 
-	if (thread && waits->nr_gaps == 0)
+	/* Without calls, no thread has events of its own. */
+	if (!thread && context == 0 && waits->nr_calls == 0) {
+		thread = thread_states_most_blocked(&waits->states);
+		if (thread)
+			snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s",
+				 periods_thread_name(waits, thread, name),
+				 why_duration(thread->times.ns[THREAD_BLOCKED]).text);
+	} else if (thread && waits->nr_gaps == 0)
 		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s outside of recorded waits",
 			 thread->context ? source_context_name(waits->source, thread->context) : thread->name,
 			 why_duration(thread->untraced_ns).text);
