@@ -53,13 +53,19 @@ void nested_take_back(struct waiter *thread)
 	free(outer);
 }
 
-const struct wait *nested_of_call(const struct waiter *thread, const char *service)
+const struct wait *nested_of_call(const struct waiter *thread, const char *service, const struct awaited *object)
 {
-	const struct wait *wait = &thread->wait;
+	const struct wait *other = NULL;
 
-	while (wait && strcmp(wait->service, service) != 0)
-		wait = wait->outer;
-	return wait;
+	for (const struct wait *at = &thread->wait; at; at = at->outer) {
+		if (strcmp(at->service, service) != 0)
+			continue;
+		if (!object || at->object == object)
+			return at;
+		if (!other)
+			other = at;
+	}
+	return other;
 }
 
 const struct wait *nested_without_end(const struct waiter *thread, const struct awaited *object,

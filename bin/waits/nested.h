@@ -17,8 +17,11 @@ struct wait *nested_put_aside(struct waiter *thread);
 /* The wait of the thread is over.  The wait in which it began, if there is one, is the wait of the thread again. */
 void nested_take_back(struct waiter *thread);
 
-/* Return the innermost wait of this call, or NULL. */
-const struct wait *nested_of_call(const struct waiter *thread, const char *service);
+/*
+ * Return the innermost wait of this call for this object, or for another one: an object may get its name when the call
+ * ends.  Return NULL if the thread does not wait in this call.  object: NULL if it is not known.
+ */
+const struct wait *nested_of_call(const struct waiter *thread, const char *service, const struct awaited *object);
 
 /*
  * Return the wait of the thread that cannot have been interrupted by one that begins now, or NULL.  A call that begins

@@ -250,7 +250,9 @@ static bool is_idle(struct waits *waits, unsigned int context)
 /* The end of a call shows that the waits which began during it have ended, too. */
 static void forget_inner(struct waits *waits, struct waiter *thread, const struct event *event)
 {
-	const struct wait *wait = event->of ? nested_of_call(thread, event->of->name) : NULL;
+	const unsigned int handle = event->of ? event->of->call.object : 0;
+	const struct awaited *object = handle ? (struct awaited *)(uintptr_t)map_find(&waits->awaited_of, handle) : NULL;
+	const struct wait *wait = event->of ? nested_of_call(thread, event->of->name, object) : NULL;
 	uint64_t number = wait ? wait->number : thread->wait.number;
 
 	while (thread->wait.number != number)
