@@ -319,8 +319,8 @@ void target_explain_waiting(const struct target *target)
 	else
 		message("process %d (%s) does not use libposixtrace; waiting until it executes a "
 			"program that does; to record "
-			"this one, start it with LD_PRELOAD=libtxtrace-preload.so, and attach then, or record only which "
-			"threads have a CPU, with --sched-only",
+			"this one, start it with LD_PRELOAD=libtxtrace-preload.so, and attach then, or record only "
+			"which threads have a CPU, with --sched-only",
 			(int)target->pid, target->name);
 }
 

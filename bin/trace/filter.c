@@ -431,7 +431,7 @@ static bool matches_type(const struct filter *filter, const struct event *event)
 	return *known > 0;
 }
 
-/* A word is the name of an event type, or a pattern of such names.  Other words are searched in all texts of the event. */
+/* A word is the name of an event type, or a pattern of such names.  Others are searched in all texts of the event. */
 static bool matches_word(const struct filter *filter, struct source *source, const struct event *event)
 {
 	struct filter *word = (struct filter *)filter;

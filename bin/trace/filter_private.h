@@ -65,8 +65,8 @@ struct filter {
 bool filter_has_type(const char *glob, struct source *source);
 
 /*
- * Return true if the name of the event or of its thread, or the data as print shows them, contains the word, in upper or
- * lower case, or if the bytes of the data contain it.
+ * Return true if the name of the event or of its thread, or the data as print shows them, contains the word, in upper
+ * or lower case, or if the bytes of the data contain it.
  */
 bool filter_finds_word(const char *word, struct source *source, const struct event *event);
 

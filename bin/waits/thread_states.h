@@ -43,7 +43,7 @@ struct sched_thread {
 	uint64_t nr_switches, nr_preempted, nr_blocked, nr_migrations;
 	uint64_t nr_woken; /* number of wake-ups with a known time */
 
-	/* The thread that took the CPU when this one was preempted last; NULL: another program's thread, or not known. */
+	/* The thread that took the CPU when this one was preempted last; NULL: one of another program, or not known. */
 	const struct sched_thread *taker;
 	int64_t untraced_ns; /* the part of its time blocked that was outside of recorded waits */
 
@@ -73,7 +73,7 @@ struct thread_states {
 	struct thread_states_listener listener;
 	struct map thread_of; /* key: pid and tid; value: pointer to the thread that lives */
 	struct map in_gap;    /* key: CPU; value: 1 if records of this CPU are missing */
-	struct map preempted_on; /* key: CPU; value: pointer to the thread whose CPU no thread of the trace has taken yet */
+	struct map preempted_on; /* key: CPU; value: pointer to the thread that lost it, until another one takes it */
 	unsigned int nr_open_gaps;
 	struct sched_thread *first, *last;
 	size_t nr_threads;

@@ -134,8 +134,8 @@ static void forget_from(struct waits *waits, struct waiter *thread, const struct
 }
 
 /*
- * Another wait of the thread begins.  A waiting thread of ThreadX records no events, so the end of its wait was lost.  In
- * a log, a signal handler may wait.  Return the wait that the signal interrupted, or NULL.
+ * Another wait of the thread begins.  A waiting thread of ThreadX records no events, so the end of its wait was lost.
+ * In a log, a signal handler may wait.  Return the wait that the signal interrupted, or NULL.
  */
 static struct wait *interrupt(struct waits *waits, struct waiter *thread, const struct awaited *object,
 			      const struct service *service)
@@ -251,7 +251,8 @@ static bool is_idle(struct waits *waits, unsigned int context)
 static void forget_inner(struct waits *waits, struct waiter *thread, const struct event *event)
 {
 	const unsigned int handle = event->of ? event->of->call.object : 0;
-	const struct awaited *object = handle ? (struct awaited *)(uintptr_t)map_find(&waits->awaited_of, handle) : NULL;
+	const uint64_t known = handle ? map_find(&waits->awaited_of, handle) : 0;
+	const struct awaited *object = (struct awaited *)(uintptr_t)known;
 	const struct wait *wait = event->of ? nested_of_call(thread, event->of->name, object) : NULL;
 	uint64_t number = wait ? wait->number : thread->wait.number;
 
@@ -492,8 +493,8 @@ static int64_t end_of(const struct waits *waits, const struct waiter *thread)
 }
 
 /*
- * A wait lasts until the end, unless another one began in it: then its end may be missing, because the thread left it by
- * longjmp().
+ * A wait lasts until the end, unless another one began in it: then its end may be missing, because the thread left it
+ * by longjmp().
  */
 static void end_waits(struct waits *waits, struct waiter *thread)
 {

@@ -68,8 +68,8 @@ struct wait {
 	int64_t begin_ns, end_ns;
 	bool has_ended; /* false if the wait lasts until the end of the trace, or of the process */
 	/*
-	 * Another wait of the thread began during this one.  Either a signal handler waited, or the thread left the call
-	 * by longjmp(), and its end will never come.  Only this end shows it.
+	 * Another wait of the thread began during this one.  Either a signal handler waited, or the thread left the
+	 * call by longjmp(), and its end will never come.  Only this end shows it.
 	 */
 	bool is_doubtful;
 	bool counts;	/* the filter and the range take its first event */

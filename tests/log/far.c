@@ -116,8 +116,8 @@ START_TEST(far_log_that_goes_round_passes_two_to_the_thirty_two)
 END_TEST
 
 /*
- * Write a log with so many volumes that positions pass 2^32 in the last one.  Each volume but the last has one event, so
- * the file is sparse.  Return the number of the next event.
+ * Write a log with so many volumes that positions pass 2^32 in the last one.  Each volume but the last has one event,
+ * so the file is sparse.  Return the number of the next event.
  */
 static uint64_t write_far_volumes(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signal handler waits while its thread waits for a lock.  Both waits have an end.  Another thread leaves its waits by
- * siglongjmp(): they have none.
+ * A signal handler waits while its thread waits for a lock.  Both waits have an end.  Another thread leaves its waits
+ * by siglongjmp(): they have none.
  */
 #include <pthread.h>
 #include <setjmp.h>
