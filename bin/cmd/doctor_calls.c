@@ -50,10 +50,12 @@ static bool is_own_loader(const char *loader)
 	return is_own;
 }
 
+/* The program may have libraries beside its file.  The loader finds them only if the path has no links. */
 static bool spawn_loader(const char *loader, const char *program, int output, pid_t *pid)
 {
+	char real[PATH_MAX];
 	char *const arguments[] = {(char *)(uintptr_t)loader, (char *)(uintptr_t) "--list",
-				   (char *)(uintptr_t)program, NULL};
+				   (char *)(uintptr_t)(realpath(program, real) ?: program), NULL};
 	posix_spawn_file_actions_t actions;
 	int error;
 

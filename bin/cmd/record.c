@@ -322,7 +322,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 		message("process %d has ended", (int)pid);
 		return EXIT_TOOL;
 	}
-	if (!begin(&recording, recording.target.name))
+	if (!begin(&recording, target_file_name(&recording.target)))
 		return EXIT_TOOL;
 	session_keep_log(&recording.aside);
 	if (!target_is_traceable(&recording.target) && !options->only_sched)

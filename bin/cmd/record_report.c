@@ -151,6 +151,8 @@ void record_report_nothing(const struct recording *recording)
 	else if (recording->options->preloads)
 		message("%s made no call that is traced; txtrace doctor %s lists the calls that can be traced",
 			recording->target.name, recording->options->command[0]);
+	else if (!recording->options->command && target_is_plain(&recording->target))
+		target_explain_attached(&recording->target);
 	else
 		target_explain(&recording->target, recording->options->control.inherits);
 }

@@ -174,7 +174,7 @@ static void judge(struct preload_program *program, const char *object)
 	else if (!elf->interpreter)
 		refuse(program,
 		       "%s is linked statically: nothing is loaded into it, so it has to use "
-		       "libposixtrace itself",
+		       "libposixtrace itself; record --sched-only shows which of its threads have a CPU",
 		       program->program);
 	else if (is_of_other_c_library(elf->interpreter))
 		refuse(program,

@@ -304,6 +304,12 @@ bool target_is_traceable(const struct target *target)
 	       !target->is_hidden;
 }
 
+bool target_is_plain(const struct target *target)
+{
+	return !target->has_library && !target->has_other_registry && !target->is_secure && !target->is_hidden &&
+	       !target->is_static;
+}
+
 void target_explain_waiting(const struct target *target)
 {
 	if (target->has_other_registry)
@@ -313,8 +319,26 @@ void target_explain_waiting(const struct target *target)
 	else
 		message("process %d (%s) does not use libposixtrace; waiting until it executes a "
 			"program that does; to record "
-			"this one, start it with LD_PRELOAD=libtxtrace-preload.so, and attach then",
+			"this one, start it with LD_PRELOAD=libtxtrace-preload.so, and attach then, or record only "
+			"which threads have a CPU, with --sched-only",
 			(int)target->pid, target->name);
+}
+
+const char *target_file_name(struct target *target)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(target->program), end = sizeof(deleted) - 1;
+
+	if (length > end && strcmp(target->program + length - end, deleted) == 0)
+		target->program[length - end] = '\0';
+	return target->program[0] ? name_of(target->program) : target->name;
+}
+
+void target_explain_attached(const struct target *target)
+{
+	message("%s did not use libposixtrace, as far as is known; start it with LD_PRELOAD=libtxtrace-preload.so, and "
+		"attach then, or record only which threads have a CPU, with --sched-only",
+		shown_program(target));
 }
 
 void target_explain(const struct target *target, bool inherits)

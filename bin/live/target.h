@@ -51,6 +51,15 @@ bool target_has_stream(pid_t pid);
 /* Return true if the process would find a stream that is created for it. */
 bool target_is_traceable(const struct target *target);
 
+/* Return true if nothing but the missing library is in the way. */
+bool target_is_plain(const struct target *target);
+
+/* Return the name of the executable file, or, if it is not known, the name of the process. */
+const char *target_file_name(struct target *target);
+
+/* Print that the process does not use the library, and how to trace it. */
+void target_explain_attached(const struct target *target);
+
 /*
  * Print why the process cannot be traced yet. Also print that the tool waits until the process executes another
  * program.

@@ -333,14 +333,13 @@ static void put_value(struct listing *listing, int column, const struct event *e
 	}
 }
 
-/* Return the output of print_data() as a string, so that JSON and CSV can quote it. */
-static const char *data_as_string(struct listing *listing, const struct event *event)
+const char *data_as_string(struct source *source, const struct event *event)
 {
 	static struct text scratch;
 
 	scratch.used = 0;
 	scratch.fd = -1;
-	print_data(&scratch, listing->source, event);
+	print_data(&scratch, source, event);
 	if (scratch.used == OUTPUT_BYTES)
 		scratch.used--;
 	scratch.bytes[scratch.used] = '\0';
@@ -365,7 +364,7 @@ static const char *string_of(struct listing *listing, int column, const struct e
 	case COLUMN_EVENT:
 		return event->name;
 	case COLUMN_DATA:
-		return data_as_string(listing, event);
+		return data_as_string(listing->source, event);
 	case COLUMN_WHERE:
 		return where(listing, event);
 	default:

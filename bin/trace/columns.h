@@ -55,4 +55,7 @@ bool data_filters(char *text, size_t size, struct source *source, const struct e
  */
 void print_data(struct text *text, struct source *source, const struct event *event);
 
+/* Return the output of print_data() as a string.  It is valid until the next call. */
+const char *data_as_string(struct source *source, const struct event *event);
+
 #endif

@@ -121,7 +121,7 @@ static struct filter *make(enum kind kind, struct filter *left, struct filter *r
 
 static bool is_text(enum field field)
 {
-	return field == FIELD_EVENT || field == FIELD_THREAD || field == FIELD_OBJECT ||
+	return field == FIELD_EVENT || field == FIELD_WORD || field == FIELD_THREAD || field == FIELD_OBJECT ||
 	       field == FIELD_DATA;
 }
 
@@ -161,7 +161,7 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 			complain(parser, "texts can be compared only with = and !=");
 			goto wrong;
 		}
-		if (test->field == FIELD_EVENT)
+		if (test->field == FIELD_EVENT || test->field == FIELD_WORD)
 			test->matches = must(calloc(SOURCE_TYPES, 1));
 		return test;
 	}
@@ -254,7 +254,7 @@ static struct filter *parse_test(struct parser *parser)
 	struct filter *test = make(KIND_TEST, NULL, NULL);
 
 	if (!take_call_field(parser, test) && !take_field(parser, test)) {
-		test->field = FIELD_EVENT;
+		test->field = FIELD_WORD;
 		test->operator= OPERATOR_EQUAL;
 		if (!parser->is_wrong && looks_like_field(parser))
 			complain(parser, "there is no such field; put the name of an event into "
@@ -434,6 +434,18 @@ static bool matches_type(const struct filter *filter, const struct event *event)
 	return *known > 0;
 }
 
+/* A word is the name of an event type, or a pattern of such names.  Others are searched in all texts of the event. */
+static bool matches_word(const struct filter *filter, struct source *source, const struct event *event)
+{
+	struct filter *word = (struct filter *)filter;
+
+	if (word->decided_for != source) {
+		word->is_searched = !strpbrk(word->text, "*?[") && !filter_has_type(word->text, source);
+		word->decided_for = source;
+	}
+	return word->is_searched ? filter_finds_word(word->text, source, event) : matches_type(word, event);
+}
+
 /* Compare the names of the objects that print shows in the fields of a call. */
 static bool matches_object_of_call(const struct filter *filter, struct source *source,
 				   const struct event *event)
@@ -522,6 +534,8 @@ static bool test(const struct filter *filter, struct source *source, const struc
 	switch (filter->field) {
 	case FIELD_EVENT:
 		return matches_type(filter, event) != inverted;
+	case FIELD_WORD:
+		return matches_word(filter, source, event);
 	case FIELD_THREAD:
 		return matches_thread(filter, source, event) != inverted;
 	case FIELD_OBJECT:

@@ -5,7 +5,10 @@
  * 	or	= and { "or" and }
  * 	and	= not { ["and"] not }
  * 	not	= "not" not | "(" or ")" | test
- * 	test	= FIELD OPERATOR VALUE | GLOB		a GLOB alone matches the event's name
+ * 	test	= FIELD OPERATOR VALUE | WORD
+ *
+ * A WORD alone is a glob for the name of the event.  If it is the name of no event type of the trace, and has no *, ?
+ * or [, it matches if the name of the event or of the thread, or the data, contains it, in upper or lower case.
  *
  * FIELD		is compared with VALUE:
  * event		glob, the name of the type		object	glob, the name of an object in its words

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/nearest.h"
 #include "trace/calldata.h"
+#include "trace/columns.h"
 #include "trace/filter_private.h"
 
 static bool compare_real(long double a, enum comparison operator, long double b)
@@ -133,6 +134,17 @@ static bool has_type(struct nearest *nearest, struct source *source)
 	return is_found;
 }
 
+bool filter_has_type(const char *glob, struct source *source)
+{
+	return has_type(&(struct nearest){.wanted = glob}, source);
+}
+
+bool filter_finds_word(const char *word, struct source *source, const struct event *event)
+{
+	return strcasestr(event->name, word) || strcasestr(event->thread, word) ||
+	       memmem(event->data, event->size, word, strlen(word)) || strcasestr(data_as_string(source, event), word);
+}
+
 static bool has_object(struct nearest *nearest, const struct source *source, bool is_thread)
 {
 	for (size_t i = 0; i < source->nr_objects; i++) {
@@ -154,7 +166,7 @@ static void report_missing(const struct filter *test, struct source *source)
 	char like[NEAREST_WORDS];
 	bool is_there = true;
 
-	if (test->field == FIELD_EVENT)
+	if (test->field == FIELD_EVENT || test->field == FIELD_WORD)
 		is_there = has_type(&nearest, source);
 	else if (test->field == FIELD_THREAD || test->field == FIELD_OBJECT)
 		is_there = has_object(&nearest, source, test->field == FIELD_THREAD);
@@ -162,8 +174,8 @@ static void report_missing(const struct filter *test, struct source *source)
 		return;
 	nearest_words(&nearest, "", like);
 	message("filter: the trace has no %s %s%s",
-		test->field == FIELD_EVENT  ? "event type" :
 		test->field == FIELD_THREAD ? "thread" :
+		test->field != FIELD_OBJECT ? "event type" :
 					      "object",
 		test->text, like);
 }

@@ -9,6 +9,7 @@
 
 enum field {
 	FIELD_EVENT,
+	FIELD_WORD, /* a word without a field */
 	FIELD_THREAD,
 	FIELD_OBJECT,
 	FIELD_DATA,
@@ -55,6 +56,9 @@ struct filter {
 	 * name was not compared yet.
 	 */
 	signed char *matches;
+	/* Of a word: whether it is searched in texts, because `decided_for` has no event type with this name. */
+	bool is_searched;
+	const struct source *decided_for;
 };
 
 /*
@@ -62,6 +66,15 @@ struct filter {
  * equal, and more than 0 if it is more.
  */
 bool filter_compares(enum comparison operator, int order);
+
+/* Return true if the trace has an event type whose name matches. */
+bool filter_has_type(const char *glob, struct source *source);
+
+/*
+ * Return true if the name of the event or of its thread, or the data as print shows them, contains the word, in upper
+ * or lower case, or if the bytes of the data contain it.
+ */
+bool filter_finds_word(const char *word, struct source *source, const struct event *event);
 
 /* Compare a value of a described type: a text as text, and a number as a number or by its name. */
 bool filter_matches_value(const struct filter *filter, const struct px_field_value *value);

@@ -9,8 +9,8 @@ static int64_t waited_until(const struct waiter *thread, int64_t at_ns)
 {
 	int64_t ns = thread->waited_ns;
 
-	if (thread->waits && at_ns > thread->wait.begin_ns)
-		units_add(&ns, at_ns - thread->wait.begin_ns);
+	if (thread->waits && at_ns > waits_outermost(thread)->begin_ns)
+		units_add(&ns, at_ns - waits_outermost(thread)->begin_ns);
 	return ns;
 }
 
@@ -21,8 +21,8 @@ void holder_watch_begin(struct wait *wait, struct waiter *holder, int64_t at_ns)
 		.from_ns = at_ns, .is_watched = true, .is_known = !holder->is_unknown,
 		.waited_before_ns = waited_until(holder, at_ns)};
 	periods_begin(holder, at_ns, &wait->did.spent);
-	wait->thread->next_watcher = holder->watchers;
-	holder->watchers = wait->thread;
+	wait->next_watcher = holder->watchers;
+	holder->watchers = wait;
 }
 
 /* Keep this wait of the holder if it takes more of the watched period than the others. */
@@ -40,7 +40,7 @@ static void keep_longest(struct holder_activity *did, const struct wait *of_hold
 void holder_watch_end(struct wait *wait, int64_t at_ns)
 {
 	struct holder_activity *did = &wait->did;
-	struct waiter **at;
+	struct wait **at;
 
 	if (!did->is_watched)
 		return;
@@ -51,35 +51,35 @@ void holder_watch_end(struct wait *wait, int64_t at_ns)
 	if (wait->holder->waits)
 		keep_longest(did, &wait->holder->wait, at_ns);
 	at = &wait->holder->watchers;
-	while (*at != wait->thread)
+	while (*at != wait)
 		at = &(*at)->next_watcher;
-	*at = wait->thread->next_watcher;
+	*at = wait->next_watcher;
 }
 
 void holder_watch_taken(const struct hold *hold, int64_t at_ns)
 {
-	for (struct waiter *at = hold->object->waiting; at; at = at->next_waiting)
-		if (at != hold->thread && !at->wait.holder)
-			holder_watch_begin(&at->wait, hold->thread, at_ns);
+	for (struct wait *at = hold->object->waiting; at; at = at->next_waiting)
+		if (at->thread != hold->thread && !at->holder)
+			holder_watch_begin(at, hold->thread, at_ns);
 }
 
 void holder_watch_given(const struct hold *hold, int64_t at_ns)
 {
-	for (struct waiter *at = hold->thread->watchers, *next; at; at = next) {
+	for (struct wait *at = hold->thread->watchers, *next; at; at = next) {
 		next = at->next_watcher;
-		if (at->wait.object == hold->object)
-			holder_watch_end(&at->wait, at_ns);
+		if (at->object == hold->object)
+			holder_watch_end(at, at_ns);
 	}
 }
 
 void holder_watch_waited(const struct wait *wait)
 {
-	for (struct waiter *at = wait->thread->watchers; at; at = at->next_watcher)
-		keep_longest(&at->wait.did, wait, wait->end_ns);
+	for (struct wait *at = wait->thread->watchers; at; at = at->next_watcher)
+		keep_longest(&at->did, wait, wait->end_ns);
 }
 
 void holder_watch_doubt(const struct waiter *holder)
 {
-	for (struct waiter *at = holder->watchers; at; at = at->next_watcher)
-		at->wait.did.is_known = false;
+	for (struct wait *at = holder->watchers; at; at = at->next_watcher)
+		at->did.is_known = false;
 }

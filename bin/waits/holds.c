@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "trace/calls.h"
 #include "trace/native.h"
+#include "trace/states.h"
 #include "waits/holder_watch.h"
 #include "waits/periods.h"
 #include "waits/wait_objects.h"
@@ -25,6 +26,21 @@ const struct hold *waits_holder(struct waits *waits, unsigned int handle)
 	const uint64_t known = map_find(&waits->awaited_of, handle);
 
 	return known ? ((const struct awaited *)(uintptr_t)known)->holds : NULL;
+}
+
+struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
+{
+	const struct txtrace_object *object = source_object(waits->source, wait->object->handle);
+
+	if (wait->object->kind && object && object->type == OBJECT_THREAD &&
+	    wait->state == STATE_SUSPENDED)
+		return wait_objects_thread(waits, object->handle);
+	if (!wait->object->is_lock)
+		return NULL;
+	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)
+		if (hold->thread != wait->thread)
+			return hold->thread;
+	return wait->object->is_ordered && waits_hold(wait->thread, wait->object) ? wait->thread : NULL;
 }
 
 static void free_hold(struct hold *hold)

@@ -11,6 +11,7 @@
 #include "trace/symbols.h"
 #include "waits/convoys.h"
 #include "waits/lockorder.h"
+#include "waits/periods.h"
 
 #define UNKNOWN_SITE 1 /* no code has this address */
 
@@ -455,6 +456,7 @@ static void print_unlucky(const struct locks *locks, struct lock *const *list, s
 	static const struct column columns[] = {{"Lock", "lock", false},	{"Holder", "holder", false},
 						{"Held", "held_s", true},	{"Without CPU", "without_cpu_s", true},
 						{"Ran", "ran_s", true},	{"Blocked", "blocked_s", true},
+						{"Preempted By", "preempted_by", false},
 						{"From/s", "from_s", true},	{"Taken At", "taken_at", false},
 						{0}};
 
@@ -462,6 +464,7 @@ static void print_unlucky(const struct locks *locks, struct lock *const *list, s
 	table_begin(table, "Holders without a CPU", "holders_without_cpu", columns, 1);
 	for (size_t i = 0; i < nr; i++) {
 		const struct lock *lock = list[i];
+		char taker[PERIODS_NAME];
 
 		if (lock->unlucky_ns == 0 || lock->site != 0)
 			continue;
@@ -471,6 +474,10 @@ static void print_unlucky(const struct locks *locks, struct lock *const *list, s
 		table_duration(table, lock->unlucky_ns);
 		table_duration(table, lock->unlucky.spent.times.ns[THREAD_RUNNING]);
 		table_duration(table, lock->unlucky.spent.times.ns[THREAD_BLOCKED]);
+		if (lock->unlucky.taker)
+			table_string(table, periods_thread_name(&locks->waits, lock->unlucky.taker, taker));
+		else
+			table_unknown(table);
 		put_time(table, locks, lock->unlucky.since_ns);
 		put_address(locks, table, lock->unlucky.address);
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/periods.h"
 
+#include <stdio.h>
+
 #include "base/units.h"
 
 void periods_begin(const struct waiter *thread, int64_t at_ns, struct period *period)
@@ -39,15 +41,39 @@ void periods_end(const struct waiter *thread, int64_t at_ns, int64_t length_ns, 
 		period->times = (struct state_times){.ns = {[THREAD_UNKNOWN] = length_ns}};
 }
 
+/* The thread was preempted in this period.  Note the longest such time of each of its holds. */
+static void note_preempted(struct waiter *waiter, const struct sched_thread *thread, int64_t from_ns, int64_t until_ns)
+{
+	for (struct hold *hold = waiter->holds; hold; hold = hold->next_of_thread) {
+		int64_t ns = until_ns - (hold->since_ns > from_ns ? hold->since_ns : from_ns);
+
+		if (ns <= hold->preempted_ns)
+			continue;
+		hold->preempted_ns = ns;
+		hold->taker = thread->taker;
+	}
+}
+
 void periods_report(void *arg, const struct sched_thread *thread, enum thread_state state, int64_t from_ns,
 		    int64_t until_ns)
 {
 	const struct waits *waits = arg;
-	const struct waiter *waiter = (const struct waiter *)(uintptr_t)map_find(&waits->waiter_of, thread->context);
+	struct waiter *waiter = (struct waiter *)(uintptr_t)map_find(&waits->waiter_of, thread->context);
+
+	if (waiter && thread->context && state == THREAD_PREEMPTED)
+		note_preempted(waiter, thread, from_ns, until_ns);
 
 	if (waits->listener->spent)
 		waits->listener->spent(waits->listener->arg, thread, thread->context ? waiter : NULL, state, from_ns,
 				       until_ns);
+}
+
+const char *periods_thread_name(const struct waits *waits, const struct sched_thread *thread, char text[PERIODS_NAME])
+{
+	if (thread->context)
+		return source_context_name(waits->source, thread->context);
+	snprintf(text, PERIODS_NAME, "%s %d", *thread->name ? thread->name : "thread", (int)thread->tid);
+	return text;
 }
 
 void periods_find_thread(struct waits *waits, struct waiter *thread)

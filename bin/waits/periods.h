@@ -11,6 +11,11 @@
 /* An event of the thread shows its handle.  So the records of the thread with its tid are those of this thread. */
 void periods_find_thread(struct waits *waits, struct waiter *thread);
 
+#define PERIODS_NAME 32
+
+/* Return the name of a thread, which may have no events of its own.  text may get the name. */
+const char *periods_thread_name(const struct waits *waits, const struct sched_thread *thread, char text[PERIODS_NAME]);
+
 /*
  * Begin a period of a thread, and end it.  All of it is unknown if no scheduling record had named the thread when it
  * began.

@@ -7,6 +7,8 @@
 #include "base/units.h"
 #include "trace/sched.h"
 
+#define SWITCH_NS 5000 /* the kernel switches from one thread to the next in this time */
+
 /* Times. */
 
 int64_t state_times_ready(const struct state_times *times)
@@ -184,10 +186,22 @@ static enum thread_state state_of(unsigned int state)
 	}
 }
 
+/* A thread takes this CPU.  Perhaps another thread has just been preempted there. */
+static void note_taker(struct thread_states *states, const struct sched_thread *taker, unsigned int cpu)
+{
+	uint64_t *lost = map_get(&states->preempted_on, cpu);
+	struct sched_thread *thread = (struct sched_thread *)(uintptr_t)*lost;
+
+	if (thread && thread != taker && states->nr_open_gaps == 0 && states->now_ns - thread->since_ns <= SWITCH_NS)
+		thread->taker = taker;
+	*lost = 0;
+}
+
 static void switch_in(struct thread_states *states, struct sched_thread *thread, unsigned int cpu)
 {
 	bool is_known = states->nr_open_gaps == 0 || map_find(&states->in_gap, cpu) == 0;
 
+	note_taker(states, thread, cpu);
 	thread->nr_switches++;
 	thread->nr_migrations += thread->has_cpu && thread->cpu != cpu;
 	change(states, thread, is_known ? THREAD_RUNNING : THREAD_UNKNOWN, states->now_ns);
@@ -213,6 +227,8 @@ static void switch_out(struct thread_states *states, struct sched_thread *thread
 		end_thread(states, thread, states->now_ns);
 	else
 		change(states, thread, is_known ? state_of(record->thread.state) : THREAD_UNKNOWN, states->now_ns);
+	thread->taker = NULL;
+	*map_get(&states->preempted_on, record->cpu) = thread->state == THREAD_PREEMPTED ? (uintptr_t)thread : 0;
 }
 
 /* A thread that the records name first as ready has just been created.  Later records of this kind only name it. */
@@ -314,6 +330,16 @@ void thread_states_end(struct thread_states *states)
 
 /* Waits. */
 
+const struct sched_thread *thread_states_most_blocked(const struct thread_states *states)
+{
+	const struct sched_thread *most = NULL;
+
+	for (const struct sched_thread *at = states->first; at; at = at->next)
+		if (at->times.ns[THREAD_BLOCKED] > (most ? most->times.ns[THREAD_BLOCKED] : 0))
+			most = at;
+	return most;
+}
+
 void thread_states_wait_begins(struct sched_thread *thread)
 {
 	thread->is_in_wait = true;
@@ -352,4 +378,5 @@ void thread_states_free(struct thread_states *states)
 	}
 	map_free(&states->thread_of);
 	map_free(&states->in_gap);
+	map_free(&states->preempted_on);
 }

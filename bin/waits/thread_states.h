@@ -43,6 +43,9 @@ struct sched_thread {
 	uint64_t nr_switches, nr_preempted, nr_blocked, nr_migrations;
 	uint64_t nr_woken; /* number of wake-ups with a known time */
 
+	/* The thread that took the CPU when this one was preempted last; NULL: one of another program, or not known. */
+	const struct sched_thread *taker;
+
 	/* Until the first record: the thread ran since the records began if this record takes its CPU away. */
 	bool is_first;
 	/* For the model of waits. */
@@ -69,6 +72,7 @@ struct thread_states {
 	struct thread_states_listener listener;
 	struct map thread_of; /* key: pid and tid; value: pointer to the thread that lives */
 	struct map in_gap;    /* key: CPU; value: 1 if records of this CPU are missing */
+	struct map preempted_on; /* key: CPU; value: pointer to the thread that lost it, until another one takes it */
 	unsigned int nr_open_gaps;
 	struct sched_thread *first, *last;
 	size_t nr_threads;
@@ -101,6 +105,9 @@ void thread_states_set_context(struct thread_states *states, struct sched_thread
 
 /* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */
 struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns);
+
+/* Return the thread that was blocked longest, or NULL if no thread was. */
+const struct sched_thread *thread_states_most_blocked(const struct thread_states *states);
 
 /* A wait of the thread begins, in a call. */
 void thread_states_wait_begins(struct sched_thread *thread);

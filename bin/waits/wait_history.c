@@ -103,7 +103,8 @@ void wait_history_wait(void *arg, const struct wait *wait)
 	if (wait->number == wait_history->number && wait->thread->context == wait_history->context)
 		wait_history->target = is;
 	kept = wait_history_of_thread(wait_history, wait->thread);
-	add_stretch(wait_history, kept, stretch_of(wait));
+	if (!wait->outer) /* the time of a wait in a signal handler is that of the interrupted wait */
+		add_stretch(wait_history, kept, stretch_of(wait));
 	if (kept->nr_waits < KEPT) {
 		kept->wait = grow(kept->wait, kept->nr_waits, sizeof(is));
 		kept->wait[kept->nr_waits++] = is;
@@ -308,9 +309,9 @@ static void add_cost(struct wait_history *wait_history, const struct hold *hold,
 	for (unsigned int i = cost->nr_stretches; i > 0 && cost->stretch[i - 1].end_ns > hold->since_ns; i--)
 		units_add(&ns, part_length(part_common(of_hold, cost->stretch[i - 1].begin_ns,
 						       cost->stretch[i - 1].end_ns)));
-	for (const struct waiter *at = hold->object->waiting; at; at = at->next_waiting)
-		if (at->context == wait_history->context)
-			units_add(&ns, part_length(part_common(of_hold, at->wait.begin_ns, at_ns)));
+	for (const struct wait *at = hold->object->waiting; at; at = at->next_waiting)
+		if (at->thread->context == wait_history->context)
+			units_add(&ns, part_length(part_common(of_hold, at->begin_ns, at_ns)));
 	if (ns > 0)
 		add_share(&wait_history->cost_shares, hold->thread, ns);
 }

@@ -283,7 +283,9 @@ static void print(struct wait_list *list, struct table *table)
 	if (list->nr_waits > list->nr_rows)
 		table_note(table, "  the first %zu of %llu waits", list->nr_rows, (unsigned long long)list->nr_waits);
 	if (list->waits.nr_broken > 0)
-		table_note(table, "  %llu wait%s of the trace ha%s no end, because events are missing",
+		table_note(table,
+			   "  %llu wait%s of the trace ha%s no end: the event is missing, or the program left the call "
+			   "by longjmp()",
 			   (unsigned long long)list->waits.nr_broken, list->waits.nr_broken == 1 ? "" : "s",
 			   list->waits.nr_broken == 1 ? "s" : "ve");
 }

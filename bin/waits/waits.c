@@ -14,37 +14,23 @@
 #include "trace/thread_time.h"
 #include "waits/holder_watch.h"
 #include "waits/holds.h"
+#include "waits/nested.h"
 #include "waits/periods.h"
 #include "waits/services.h"
 #include "waits/wait_objects.h"
 
 /* Waits. */
 
-struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait)
-{
-	const struct txtrace_object *object = source_object(waits->source, wait->object->handle);
-
-	if (wait->object->kind && object && object->type == OBJECT_THREAD &&
-	    wait->state == STATE_SUSPENDED)
-		return wait_objects_thread(waits, object->handle);
-	if (!wait->object->is_lock)
-		return NULL;
-	for (const struct hold *hold = wait->object->holds; hold; hold = hold->next_of_object)
-		if (hold->thread != wait->thread)
-			return hold->thread;
-	return wait->object->is_ordered && waits_hold(wait->thread, wait->object) ? wait->thread : NULL;
-}
-
 /* The thread no longer waits for its object. */
 static void leave(struct waiter *thread, int64_t at_ns)
 {
 	struct awaited *object = thread->wait.object;
-	struct waiter **at = &object->waiting;
+	struct wait **at = &object->waiting;
 
 	holder_watch_end(&thread->wait, at_ns);
-	while (*at != thread)
+	while (*at != &thread->wait)
 		at = &(*at)->next_waiting;
-	*at = thread->next_waiting;
+	*at = thread->wait.next_waiting;
 	object->nr_waiters--;
 	thread->waits = false;
 }
@@ -53,10 +39,19 @@ static void report_end(struct waits *waits, const struct wait *wait)
 {
 	struct waiter *thread = wait->thread;
 
-	units_add(&thread->waited_ns, wait->end_ns - wait->begin_ns);
+	if (!wait->outer)
+		units_add(&thread->waited_ns, wait->end_ns - wait->begin_ns);
 	thread->nr_waits++;
 	if (waits->listener->ended)
 		waits->listener->ended(waits->listener->arg, wait);
+}
+
+/* If the wait that is over began in a signal handler, the thread goes on with the wait that the signal interrupted. */
+static void go_on(struct waiter *thread)
+{
+	nested_take_back(thread);
+	if (thread->waits && thread->sched)
+		thread_states_wait_begins(thread->sched);
 }
 
 static void forget_wait(struct waits *waits, struct waiter *thread)
@@ -70,6 +65,7 @@ static void forget_wait(struct waits *waits, struct waiter *thread)
 	waits->nr_broken++;
 	if (waits->listener->broken)
 		waits->listener->broken(waits->listener->arg, &thread->wait, waits->now_ns);
+	go_on(thread);
 }
 
 static void report_unknown(const struct waits *waits, const struct waiter *thread, int64_t from_ns,
@@ -89,10 +85,11 @@ static void begin_gap(struct waits *waits, int64_t at_ns)
 	waits->is_stopped = false;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		if (!at->is_unknown)
-			at->unknown_since_ns = at->waits ? at->wait.begin_ns : at_ns;
+			at->unknown_since_ns = at->waits ? waits_outermost(at)->begin_ns : at_ns;
 		at->is_unknown = true;
 		holder_watch_doubt(at);
-		forget_wait(waits, at);
+		while (at->waits)
+			forget_wait(waits, at);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		holds_forget(waits, at);
@@ -122,11 +119,45 @@ static void end_thread(struct waits *waits, struct waiter *thread)
 		waits->listener->died(waits->listener->arg, thread, waits->now_ns);
 }
 
+/* The end of this wait is missing, and also those of the waits that began in it. */
+static void forget_from(struct waits *waits, struct waiter *thread, const struct wait *wait)
+{
+	uint64_t wanted = wait->number, number;
+	int64_t begin_ns = wait->begin_ns;
+
+	do {
+		number = thread->wait.number;
+		forget_wait(waits, thread);
+	} while (thread->waits && number != wanted);
+	if (!thread->waits)
+		report_unknown(waits, thread, begin_ns, waits->now_ns);
+}
+
+/*
+ * Another wait of the thread begins.  A waiting thread of ThreadX records no events, so the end of its wait was lost.
+ * In a log, a signal handler may wait.  Return the wait that the signal interrupted, or NULL.
+ */
+static struct wait *interrupt(struct waits *waits, struct waiter *thread, const struct awaited *object,
+			      const struct service *service)
+{
+	const struct wait *ended = waits->source->file.foreign ? &thread->wait :
+								 nested_without_end(thread, object, service);
+
+	if (ended)
+		forget_from(waits, thread, ended);
+	if (!thread->waits)
+		return NULL;
+	if (thread->sched)
+		thread_states_wait_ends(&waits->states, thread->sched);
+	return nested_put_aside(thread);
+}
+
 static void begin_wait(struct waits *waits, const struct event *event)
 {
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
 	unsigned int state = event_word(event, 1);
-	struct wait *wait = &thread->wait;
+	struct wait *wait = &thread->wait, *outer;
+	struct awaited *object;
 	struct waiter *holder;
 	struct service service;
 
@@ -134,17 +165,19 @@ static void begin_wait(struct waits *waits, const struct event *event)
 		end_thread(waits, thread);
 		return;
 	}
-	if (thread->waits)
-		report_unknown(waits, thread, wait->begin_ns, event->time_ns);
-	forget_wait(waits, thread);
-	if (!state_of(state))
+	if (!state_of(state)) {
+		if (thread->waits)
+			forget_from(waits, thread, waits_outermost(thread));
 		return;
+	}
 	service = services_of_wait(event, thread, state);
+	object = service.object ? wait_objects_object(waits, service.object, service.name) :
+				  wait_objects_nothing(waits, state, thread);
+	outer = thread->waits ? interrupt(waits, thread, object, &service) : NULL;
 	*wait = (struct wait){
 		.thread = thread,
-		.object = service.object ?
-				  wait_objects_object(waits, service.object, service.name) :
-				  wait_objects_nothing(waits, state, thread),
+		.outer = outer,
+		.object = object,
 		.state = state,
 		.service = service.name,
 		.number = event->number,
@@ -163,8 +196,8 @@ static void begin_wait(struct waits *waits, const struct event *event)
 	if (thread->sched)
 		thread_states_wait_begins(thread->sched);
 	thread->waits = true;
-	thread->next_waiting = wait->object->waiting;
-	wait->object->waiting = thread;
+	wait->next_waiting = wait->object->waiting;
+	wait->object->waiting = wait;
 	holder = waits_holder_for(waits, wait);
 	if (holder)
 		holder_watch_begin(wait, holder, event->time_ns);
@@ -214,6 +247,19 @@ static bool is_idle(struct waits *waits, unsigned int context)
 	       strcmp(wait_objects_thread(waits, context)->name, NATIVE_IDLE_NAME) == 0;
 }
 
+/* The end of a call shows that the waits which began during it have ended, too. */
+static void forget_inner(struct waits *waits, struct waiter *thread, const struct event *event)
+{
+	const unsigned int handle = event->of ? event->of->call.object : 0;
+	const uint64_t known = handle ? map_find(&waits->awaited_of, handle) : 0;
+	const struct awaited *object = (struct awaited *)(uintptr_t)known;
+	const struct wait *wait = event->of ? nested_of_call(thread, event->of->name, object) : NULL;
+	uint64_t number = wait ? wait->number : thread->wait.number;
+
+	while (thread->wait.number != number)
+		forget_wait(waits, thread);
+}
+
 static void end_wait(struct waits *waits, const struct event *event)
 {
 	struct waiter *thread = wait_objects_thread(waits, event_word(event, 0));
@@ -221,6 +267,7 @@ static void end_wait(struct waits *waits, const struct event *event)
 
 	if (!thread->waits)
 		return;
+	forget_inner(waits, thread, event);
 	leave(thread, event->time_ns);
 	wait->end_ns = event->time_ns;
 	wait->has_ended = true;
@@ -231,7 +278,9 @@ static void end_wait(struct waits *waits, const struct event *event)
 	holder_watch_waited(wait);
 	report_end(waits, wait);
 	thread->awaits_stack = true;
+	thread->ended = *wait;
 	take_waited(waits, event, wait);
+	go_on(thread);
 }
 
 /* A call in a log has ended.  If the call succeeded, its thread now holds the object. */
@@ -258,7 +307,7 @@ static bool take_stack(struct waits *waits, const struct event *event, struct wa
 	if (!stack_read(event, &stack))
 		return false;
 	if (thread->awaits_stack && waits->listener->stack)
-		waits->listener->stack(waits->listener->arg, &thread->wait, &stack);
+		waits->listener->stack(waits->listener->arg, &thread->ended, &stack);
 	thread->awaits_stack = false;
 	return true;
 }
@@ -341,6 +390,12 @@ static bool has_missed_end(const struct waits *waits, const struct event *event,
 	       event->number != thread->wait.number;
 }
 
+/* A thread that ends has left the calls in which it waited, by longjmp(). */
+static bool is_end_of_thread(const struct waits *waits, const struct event *event)
+{
+	return !waits->source->file.foreign && event->is_call && strcmp(event->name, "txtrace_thread_end") == 0;
+}
+
 /*
  * Handle the events that show a gap.  A filter that changes hides events from now on.  A stop hides events only if the
  * recording goes on later.  At the end of the trace, it is just the end.
@@ -416,11 +471,14 @@ static void apply_event(struct waits *waits, const struct event *event)
 		report_unknown(waits, thread, thread->wait.begin_ns, event->time_ns);
 		forget_wait(waits, thread);
 	}
+	if (thread->waits && is_end_of_thread(waits, event))
+		forget_from(waits, thread, waits_outermost(thread));
 	if (event->is_over) {
 		end_call(waits, event, thread);
 		return;
 	}
 	thread->awaits_stack = false;
+	nested_note_handler(thread, native);
 	if (native != 0)
 		apply_service(waits, event, thread, native);
 	if (!event->is_made && native != NATIVE_ISR_ENTER && native != NATIVE_ISR_EXIT &&
@@ -434,22 +492,43 @@ static int64_t end_of(const struct waits *waits, const struct waiter *thread)
 	return thread->has_died ? thread->died_ns : waits->end_ns;
 }
 
+/*
+ * A wait lasts until the end, unless another one began in it: then its end may be missing, because the thread left it
+ * by longjmp().
+ */
+static void end_waits(struct waits *waits, struct waiter *thread)
+{
+	struct wait *wait = &thread->wait;
+
+	if (!wait->is_doubtful) {
+		periods_end_wait(waits, thread, wait->end_ns);
+		report_end(waits, wait);
+	}
+	for (struct wait *at = wait->is_doubtful ? wait : wait->outer; at; at = at->outer) {
+		waits->nr_broken++;
+		if (waits->listener->broken)
+			waits->listener->broken(waits->listener->arg, at, waits->now_ns);
+	}
+	if (!wait->is_doubtful)
+		return;
+	report_unknown(waits, thread, waits_outermost(thread)->begin_ns, end_of(waits, thread));
+	thread->waits = false;
+}
+
 void waits_end(struct waits *waits)
 {
 	waits->has_ended = true;
 	waits->now_ns = waits->end_ns;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = end_of(waits, at);
-		if (at->waits)
-			holder_watch_end(&at->wait, at->wait.end_ns);
+		for (struct wait *wait = at->waits ? &at->wait : NULL; wait; wait = wait->outer)
+			holder_watch_end(wait, at->wait.end_ns);
 	}
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		if (at->is_unknown)
 			report_unknown(waits, at, at->unknown_since_ns, end_of(waits, at));
-		if (at->waits) {
-			periods_end_wait(waits, at, at->wait.end_ns);
-			report_end(waits, &at->wait);
-		}
+		if (at->waits)
+			end_waits(waits, at);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
 		for (struct hold *hold = at->holds; hold && waits->listener->given;
@@ -499,40 +578,6 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 	apply_event(waits, event);
 }
 
-/* Reading. */
-
-void waits_read(struct waits *waits, struct source *source, const struct selection *selection,
-		const struct waits_listener *listener)
-{
-	struct time_range range = {0};
-	uint64_t nr_events = 0;
-	struct event event;
-	bool is_selected;
-
-	waits_init(waits, source, listener);
-	calls_expand(source);
-	source->task = "reading";
-	source_rewind(source);
-	while (calls_next(source, &event)) {
-		if (nr_events++ == 0)
-			range = selection_range(selection, source);
-		is_selected = event.time_ns >= range.from_ns && event.time_ns < range.until_ns &&
-			      filter_takes(selection->filter, source, &event);
-		source->nr_selected += is_selected;
-		waits_event(waits, &event, is_selected);
-	}
-	selection_report_empty(selection, source);
-	waits_end(waits);
-}
-
-void waits_report_no_calls(const struct waits *waits)
-{
-	if (!waits->source->file.foreign && waits->nr_calls == 0)
-		message("%s: this log has no calls of the program, so it shows no waits for objects and no locks; "
-			"txtrace record --preload records them, but not those of a static program, nor of Go",
-			waits->source->path);
-}
-
 void waits_free(struct waits *waits)
 {
 	for (struct awaited *at = waits->first_awaited, *next; at; at = next) {
@@ -543,6 +588,7 @@ void waits_free(struct waits *waits)
 	}
 	for (struct waiter *at = waits->first_waiter, *next; at; at = next) {
 		next = at->next;
+		nested_free(at);
 		free(at->name);
 		free(at);
 	}

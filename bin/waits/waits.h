@@ -59,12 +59,19 @@ struct signal {
 
 struct wait {
 	struct waiter *thread;
+	struct wait *outer; /* the wait that a signal handler interrupted, and in which this one began; or NULL */
+	struct wait *next_waiting, *next_watcher; /* the next wait for the object, and that watches the holder */
 	struct awaited *object;
 	unsigned int state;
 	const char *service; /* name of the call */
 	uint64_t number;     /* number of the event that began the wait */
 	int64_t begin_ns, end_ns;
 	bool has_ended; /* false if the wait lasts until the end of the trace, or of the process */
+	/*
+	 * Another wait of the thread began during this one.  Either a signal handler waited, or the thread left the
+	 * call by longjmp(), and its end will never come.  Only this end shows it.
+	 */
+	bool is_doubtful;
 	bool counts;	/* the filter and the range take its first event */
 	int priority;	/* priority of the thread, or -1 if unknown */
 	uintptr_t address;
@@ -92,6 +99,9 @@ struct hold {
 	bool is_shared;	    /* other threads may hold the object at the same time */
 	bool counts;
 	struct period spent; /* what the thread did during the hold; valid for the listener's given() */
+	/* The longest time in which it was preempted then, and the thread that took its CPU; NULL: not known. */
+	int64_t preempted_ns;
+	const struct sched_thread *taker;
 	struct hold *next_of_thread, *next_of_object;
 };
 
@@ -106,10 +116,12 @@ struct waiter {
 	unsigned int context;
 	char *name;
 	bool waits;
-	struct wait wait; /* valid while the thread waits, and while awaits_stack */
-	bool awaits_stack; /* the wait has ended, and the next event of the thread may be its stack */
+	struct wait wait; /* valid while the thread waits: the innermost wait, if a signal handler waits */
+	uint64_t interrupted; /* number of the wait in which its last recorded signal handler began */
+	bool awaits_stack; /* a wait has ended, and the next event of the thread may be its stack */
+	struct wait ended; /* valid while awaits_stack: this wait */
 	struct hold *holds;
-	int64_t waited_ns; /* the sum of its waits that have ended */
+	int64_t waited_ns; /* the sum of its waits that have ended, without those inside of other waits */
 	uint64_t nr_waits; /* the number of its waits that have ended */
 
 	/* Since unknown_since_ns, a gap of the trace hides what the thread does. */
@@ -121,8 +133,7 @@ struct waiter {
 	int64_t died_ns;
 	struct state_times died_times; /* what the thread had done until then, from scheduling records */
 
-	struct waiter *watchers, *next_watcher; /* the threads whose waits watch this thread */
-	struct waiter *next_waiting;		/* the next thread that waits for the same object */
+	struct wait *watchers; /* the waits of other threads that watch this thread */
 
 	/*
 	 * The last service that the thread called, its last service with an object of ThreadX, and its last service
@@ -145,7 +156,7 @@ struct awaited {
 	struct hold *holds;
 	struct signal signal;
 	struct signal wake[WAKES]; /* the newest signals; that with number nr is at nr % WAKES */
-	struct waiter *waiting; /* the threads that wait for it */
+	struct wait *waiting; /* the waits for it */
 	unsigned int nr_waiters, most_waiters;
 	bool is_lock;	 /* the thread that takes it also gives it back */
 	bool is_tracked; /* an event showed that a thread took the object or gave it back */
@@ -253,6 +264,9 @@ const struct hold *waits_holder(struct waits *waits, unsigned int handle);
  * its own lock.
  */
 struct waiter *waits_holder_for(struct waits *waits, const struct wait *wait);
+
+/* Return the wait of a waiting thread that began first: the outermost one. */
+const struct wait *waits_outermost(const struct waiter *thread);
 
 /* Return the hold of this object by this thread, or NULL. */
 const struct hold *waits_hold(const struct waiter *thread, const struct awaited *object);

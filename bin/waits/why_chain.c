@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "trace/calls.h"
 #include "trace/states.h"
+#include "waits/periods.h"
 
 #define PRINTED 4     /* print at most this number of objects that a thread waited for in a period, and of holders */
 #define KNOWN_PARTS 10 /* an estimate counts if it covers all but 1 / KNOWN_PARTS of a time */
@@ -283,6 +284,23 @@ static int compare_holds(const void *a, const void *b)
 	       (left->hold.since_ns < right->hold.since_ns);
 }
 
+/* The thread was ready, but had no CPU, while it held the object. */
+static void print_preempted(const struct why_chain *why, const struct kept_hold *is, unsigned int depth)
+{
+	const struct hold *hold = &is->hold;
+	int64_t ready_ns = state_times_ready(&hold->spent.times);
+	char taker[PERIODS_NAME];
+
+	if (ready_ns <= 0)
+		return;
+	why_line(&why->to, depth, "%s held it for %s, %s of it without a CPU.", hold->thread->name,
+		 why_duration(is->until_ns - hold->since_ns).text, why_duration(ready_ns).text);
+	if (hold->taker)
+		why_line(&why->to, depth, "When it was preempted for longest, for %s, %s took its CPU.",
+			 why_duration(hold->preempted_ns).text,
+			 periods_thread_name(&why->waits, hold->taker, taker));
+}
+
 static void print_hold(struct why_chain *why, const struct wait *wait, const struct kept_hold *is,
 		      struct part part, unsigned int depth)
 {
@@ -296,10 +314,7 @@ static void print_hold(struct why_chain *why, const struct wait *wait, const str
 	if (wait->priority >= 0 && hold->priority > wait->priority)
 		why_line(&why->to, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
-	if (state_times_ready(&hold->spent.times) > 0)
-		why_line(&why->to, depth + 1, "%s held it for %s, %s of it without a CPU.", hold->thread->name,
-			 why_duration(is->until_ns - hold->since_ns).text,
-			 why_duration(state_times_ready(&hold->spent.times)).text);
+	print_preempted(why, is, depth + 1);
 	print_doings(why, hold->thread, both, depth + 1);
 }
 

@@ -160,7 +160,9 @@ static void take_wait(void *arg, const struct wait *wait)
 	find_time(chooser);
 	if (wait->begin_ns <= chooser->at_ns &&
 	    (chooser->at_ns < wait->end_ns || (!wait->has_ended && !wait->thread->has_died))) {
-		choice->found = *wait;
+		/* A wait in a signal handler explains more than the wait that it interrupted. */
+		if (!choice->is_found || choice->found.begin_ns <= wait->begin_ns)
+			choice->found = *wait;
 		choice->is_found = true;
 	} else if (wait->end_ns <= chooser->at_ns) {
 		choice->nearest = *wait;

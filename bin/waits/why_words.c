@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/when.h"
 #include "trace/states.h"
+#include "waits/periods.h"
 
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
 {
@@ -104,7 +105,16 @@ struct words why_untraced(const struct unseen *unseen, unsigned int context)
 	struct words words = {""};
 	char text[UNSEEN_NAME_BYTES];
 
-	if (most && unseen->waits->nr_gaps == 0)
+	/* Without calls, no thread has events of its own. */
+	if (!most && context == 0 && unseen->waits->nr_calls == 0) {
+		const struct sched_thread *thread = thread_states_most_blocked(&unseen->waits->states);
+		char name[PERIODS_NAME];
+
+		if (thread)
+			snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s",
+				 periods_thread_name(unseen->waits, thread, name),
+				 why_duration(thread->times.ns[THREAD_BLOCKED]).text);
+	} else if (most && unseen->waits->nr_gaps == 0)
 		snprintf(words.text, sizeof(words.text), "%.120s was blocked for %.40s outside of recorded waits",
 			 unseen_name(unseen, most, text), why_duration(most->durations.sum).text);
 	return words;

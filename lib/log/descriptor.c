@@ -17,6 +17,7 @@
 
 #define DESCRIPTOR_HIGH 1000 /* the usual limit of descriptors is 1024 */
 #define COPY_CHUNK 262144
+#define ZERO_CHUNK 65536
 
 int px_log_check(int fd)
 {
@@ -147,4 +148,58 @@ int px_log_copy(struct px_log *log, int from_fd, uint64_t from, uint64_t to, uin
 	}
 	free(buffer);
 	return error;
+}
+
+/* Zeros. */
+
+static int write_zeros(struct px_log *log, uint64_t offset, uint64_t size)
+{
+	static const char zeros[ZERO_CHUNK];
+	int error = 0;
+
+	while (!error && size > 0) {
+		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
+
+		error = px_log_write_all(log, zeros, chunk, offset);
+		offset += chunk;
+		size -= chunk;
+	}
+	return error;
+}
+
+/*
+ * Write zeros only where the file has data: a file in memory would need memory for them, and its holes are zeros
+ * already.  Search with a descriptor of its own, because the program may use the offset of the other one.
+ */
+static int clear_data(struct px_log *log, uint64_t offset, uint64_t size)
+{
+	int error = 0, reader = px_log_open_reader(log);
+	off_t end = (off_t)(offset + size), from = (off_t)offset;
+
+	while (!error && reader >= 0 && (from = lseek(reader, from, SEEK_DATA)) >= 0 && from < end) {
+		off_t until = lseek(reader, from, SEEK_HOLE);
+
+		if (until < 0 || until > end)
+			until = end;
+		error = write_zeros(log, (uint64_t)from, (uint64_t)(until - from));
+		from = until;
+	}
+	if (!error && (reader < 0 || (from < 0 && errno != ENXIO)))
+		error = write_zeros(log, offset, size);
+	if (reader >= 0)
+		close(reader);
+	return error;
+}
+
+int px_log_make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
+{
+	int error;
+
+	PX_TESTPOINT("log.write.before");
+	error = px_log_ensure_descriptor(log);
+	if (error || size == 0 ||
+	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+		      (off_t)size) == 0)
+		return error;
+	return clear_data(log, offset, size);
 }

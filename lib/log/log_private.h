@@ -223,6 +223,12 @@ int px_log_take_descriptor(struct px_log *log, int fd);
 /* Write bytes to the file.  Return 0 or an error number. */
 int px_log_write_all(struct px_log *log, const void *data, size_t size, uint64_t offset);
 
+/*
+ * Fill a part of the file with zeros.  Its disk space stays allocated, and a hole of a file in memory stays a hole.
+ * Return 0 or an error number.
+ */
+int px_log_make_zeros(struct px_log *log, uint64_t offset, uint64_t size);
+
 /* Open the file of the log again, for reading.  Return the descriptor, or -1 if that fails. */
 int px_log_open_reader(struct px_log *log);
 
@@ -367,9 +373,6 @@ int px_log_copy_tail(struct px_log *log, int from_fd, const struct px_log_tail *
 int px_log_move_tail(struct px_log *log, uint64_t to);
 
 /* volume_file.c */
-
-/* Fill a part of the file with zeros.  Its disk space stays allocated. */
-int px_log_make_zeros(struct px_log *log, uint64_t offset, uint64_t size);
 
 /*
  * Write the header of the image of the volume at this offset.  current: the slot of the entry with which the viewer

@@ -7,29 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZERO_CHUNK 65536
-
-int px_log_make_zeros(struct px_log *log, uint64_t offset, uint64_t size)
-{
-	static const char zeros[ZERO_CHUNK];
-	int error;
-
-	PX_TESTPOINT("log.write.before");
-	error = px_log_ensure_descriptor(log);
-	if (error || size == 0 ||
-	    fallocate(log->fd, FALLOC_FL_ZERO_RANGE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		      (off_t)size) == 0)
-		return error;
-	while (!error && size > 0) {
-		size_t chunk = size < sizeof(zeros) ? (size_t)size : sizeof(zeros);
-
-		error = px_log_write_all(log, zeros, chunk, offset);
-		offset += chunk;
-		size -= chunk;
-	}
-	return error;
-}
-
 /* Fill a volume with zeros, except for its frames: the writer always writes a frame before it commits the frame. */
 static int clean_volume(struct px_log *log, uint64_t offset)
 {

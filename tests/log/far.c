@@ -26,11 +26,11 @@ static void setup(void)
 	memset(&state, 0, sizeof(state));
 }
 
-static void new_log(uint64_t log_size)
+static void new_log(int policy, uint64_t log_size)
 {
 	const struct px_log_setup setup = {.fd = file, .threads = &threads, .types = &types};
 
-	ck_assert_int_eq(px_test_new_log(&setup, PX_POLICY_LOOP, log_size, 16, &state, &wlog), 0);
+	ck_assert_int_eq(px_test_new_log(&setup, (uint32_t)policy, log_size, 16, &state, &wlog), 0);
 }
 
 /* An event is known by its address. */
@@ -75,7 +75,7 @@ START_TEST(far_log_that_goes_round_passes_two_to_the_thirty_two)
 	trace_id_t trid;
 	uint64_t number, first, count;
 
-	new_log(200000);
+	new_log(PX_POLICY_LOOP, 200000);
 	first = px_test_go_far(wlog, FAR - 1, before);
 	ck_assert_uint_lt(first, FAR);
 	state.loss = (struct px_loss){.overwritten = FAR + 1, .dropped = 3 * FAR + 2, .abandoned = 5 * FAR + 3};
@@ -104,6 +104,56 @@ START_TEST(far_log_that_goes_round_passes_two_to_the_thirty_two)
 }
 END_TEST
 
+/*
+ * Write a log with so many volumes that positions pass 2^32 in the last one.  Each volume but the last has one event,
+ * so the file is sparse.  Return the number of the next event.
+ */
+static uint64_t write_far_volumes(void)
+{
+	uint64_t number = 0;
+
+	new_log(PX_POLICY_APPEND, 0);
+	while (px_log_next_volume_at(&wlog->header, wlog->staged.end) <= FAR) {
+		append(number++);
+		ck_assert_int_eq(px_log_write(wlog, &state), 0);
+		wlog->ends_volume = true;
+	}
+	while (wlog->staged.end < FAR + 5000) {
+		append(number++);
+		if (number % 100 == 0)
+			ck_assert_int_eq(px_log_write(wlog, &state), 0);
+	}
+	ck_assert_uint_eq(wlog->nr_begun, FAR / wlog->header.nr_entries + 1);
+	ck_assert_uint_gt(px_test_file_size(file), FAR);
+	return number;
+}
+
+/* MODEL-3 OPEN-9: positions pass 2^32 in a volume of a log that overwrites nothing. */
+START_TEST(far_log_of_many_volumes_passes_two_to_the_thirty_two)
+{
+	uint64_t number = write_far_volumes();
+	const uint64_t time_ns = EPOCH_NS + (number - 10) * 1000;
+	const struct timespec time = {(time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000)};
+	struct px_test_event seen;
+	unsigned long long before;
+	trace_id_t trid;
+
+	/* Another process completes it, so it stays as it is. */
+	ck_assert_int_eq(px_log_complete(wlog, &state, PX_LOG_RECOVERED), 0);
+	ck_assert_uint_gt(px_test_file_size(file), FAR);
+	ck_assert_uint_eq(read_back(number - 1), number);
+
+	/* A search by time ends in the volume in which positions pass 2^32. */
+	trid = px_test_open(file);
+	ok(txtrace_seek(trid, &time, &before));
+	ck_assert_uint_gt(before, 0);
+	ck_assert_uint_le(before, number - 10);
+	ck_assert_int_ne(px_test_take_recorded(trid, &seen), 0);
+	ck_assert_uint_eq((uint64_t)(uintptr_t)seen.info.posix_prog_address, before);
+	ok(posix_trace_close(trid));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("far");
@@ -112,6 +162,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, far_log_that_goes_round_passes_two_to_the_thirty_two);
+	tcase_add_test(tcase, far_log_of_many_volumes_passes_two_to_the_thirty_two);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -250,6 +250,8 @@ def check_waits(account, shown, pairs):
                                                   end is not None))
     rows = collections.defaultdict(list)
     for row in rows_of("waits"):
+        if row["duration_s"] is None:  # the end is missing
+            continue
         rows[Shown.tid(row["thread"]), row["call"]].append(
             (ns_of(row["start_s"]), ns_of(row["duration_s"]), row["end"] != "lasts"))
     for key, expected in waits.items():
@@ -384,6 +386,12 @@ def overlap(spans, begin, end):
     return sum(max(0, min(end, until) - max(begin, since)) for since, until in spans)
 
 
+def innermost(spans):
+    """A signal handler may wait while its thread waits.  Return the waits in which no other one began."""
+    return [(begin, end) for begin, end in spans
+            if not any(begin < other[0] and other[1] < end for other in spans)]
+
+
 def check_charges(account, shown, pairs, path, begin_ns, is_core):
     """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread.
 
@@ -405,7 +413,7 @@ def check_charges(account, shown, pairs, path, begin_ns, is_core):
         if is_core and shown.ran:
             slept[tid] += until - since - overlap(shown.ran[tid], begin_ns + since, begin_ns + until)
         else:
-            slept[tid] += overlap(waits.get(tid, ()), begin_ns + since, begin_ns + until)
+            slept[tid] += overlap(innermost(waits.get(tid, ())), begin_ns + since, begin_ns + until)
     for tid, ns in slept.items():
         most = TOLERANCE_NS if is_core and shown.ran else buffer.tick_ns * len(waits[tid])
         if tid in account.names and ns > most:
@@ -433,8 +441,9 @@ def check_running(account, shown, pairs):
     for tid, name in (account.names or shown.process).items():
         if abs(told[tid] - times[tid]) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
-        waited = sum(until - since for (waiter, _), calls in shown.calls.items() if waiter == tid
-                     for since, until, _, has_waited in calls if has_waited and until)
+        waited = sum(until - since for since, until in innermost([
+            (since, until) for (waiter, _), calls in shown.calls.items() if waiter == tid
+            for since, until, _, has_waited in calls if has_waited and until]))
         ran = sum(until - since for since, until in shown.ran[tid])
         if shown.ran[tid] and abs(told[tid] - ran) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the records {ran} ns")

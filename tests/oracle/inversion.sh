@@ -44,4 +44,7 @@ grep -q 'low.* held it for .* of it without a CPU' said ||
 nr_checks=$((nr_checks + 1))
 "$tool" locks --format csv log 2>/dev/null | grep '^Holders without a CPU' | grep -q 'lock,.*holder,low' ||
 	complain "locks does not list the holder: $("$tool" locks --format csv log 2>&1)"
+"$tool" locks --format csv log 2>/dev/null | grep '^Holders without a CPU' | grep -q 'preempted_by,mid' ||
+	complain "locks does not say who preempted the holder: $("$tool" locks --format csv log 2>&1)"
+grep -q 'for longest, for .*, mid.* took its CPU' said || complain "why does not say who preempted the holder: $(cat said)"
 finish

@@ -31,12 +31,12 @@ judge()
 		complain "$program: $(cat said)"
 }
 
-for name in convoy holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu \
+for name in convoy handler holder queue rwlock semaphores barrier deadlock relock lost_wakeup ping_pong one_cpu sockets cpu \
 	timers two_cpus storm; do
 	judge $name
 done
 # Without scheduling records, the calls alone must say the same.
-for name in convoy holder queue rwlock barrier deadlock relock ping_pong timers; do
+for name in convoy handler holder queue rwlock barrier deadlock relock ping_pong timers; do
 	judge $name --no-sched
 done
 nr_checks=$((nr_checks + 1))

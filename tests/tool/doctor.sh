@@ -184,6 +184,19 @@ doctor 0 "$scratch/own"
 shows 'note' 'has its own sem_post'
 shows 'note' 'RTLD_DEEPBIND are not recorded'
 
+# A program finds the libraries beside its file, also if it is executed through a link from elsewhere.
+mkdir -p "$scratch/app/lib" "$scratch/bin"
+echo 'int beside(void) { return 0; }' >"$scratch/beside.c"
+echo 'int beside(void); int main(void) { return beside(); }' >"$scratch/uses.c"
+if ${CC:-cc} -shared -fPIC "$scratch/beside.c" -o "$scratch/app/lib/libbeside.so" &&
+	${CC:-cc} "$scratch/uses.c" -L"$scratch/app/lib" -lbeside -Wl,-rpath,'$ORIGIN/lib' -o "$scratch/app/uses"; then
+	ln -s ../app/uses "$scratch/bin/uses"
+	"$tool" doctor "$scratch/bin/uses" >"$scratch/out" 2>&1
+	what='doctor with a library beside the program'
+	grep -q 'a library is missing' "$scratch/out" && complain "$what: $(cat "$scratch/out")"
+	nr_checks=$((nr_checks + 1))
+fi
+
 # What cannot be.
 if build static -static <"$scratch/nothing.c" 2>/dev/null; then
 	doctor 1 "$scratch/static"

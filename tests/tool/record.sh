@@ -265,6 +265,25 @@ for signal in INT TERM HUP; do
 	nr_checks=$((nr_checks + 1))
 done
 fails 125 'there is no process' record -p "$pid" -o "$scratch/none"
+
+# %e is the name of the executable file.  The kernel cuts the name of the process, and the arguments say anything.
+cp "$(command -v sleep)" "$scratch/sleeps-for-a-very-long-time"
+bash -c 'exec -a zebra "$0" 60' "$scratch/sleeps-for-a-very-long-time" &
+pid=$!
+has_executed()
+{
+	case $(readlink "/proc/$pid/exe") in */sleeps-*) ;; *) return 1 ;; esac
+}
+await has_executed
+(cd "$scratch/names" && exec timeout -s INT 1 "$tool" record -p "$pid" >"$scratch/out" 2>"$scratch/err")
+kill "$pid"
+wait "$pid" 2>/dev/null
+nr_checks=$((nr_checks + 3))
+[ -e "$scratch/names/sleeps-for-a-very-long-time.$pid.trx" ] || complain "%e is something else: $(ls "$scratch/names")"
+# It does not have the library: both lines say how to record it.
+[ "$(grep -c 'LD_PRELOAD=libtxtrace-preload.so' "$scratch/err")" -eq 2 ] &&
+	[ "$(grep -c -e '--sched-only' "$scratch/err")" -eq 2 ] || complain "record -p gives no advice: $(cat "$scratch/err")"
+grep -q -e '--preload' "$scratch/err" && complain "record -p cannot preload: $(cat "$scratch/err")"
 [ ! -e "$scratch/none" ] || complain 'a process that there is not leaves a log'
 
 # If only the tool gets a signal, record forwards it to the command, and waits for the command.

@@ -44,6 +44,9 @@ fi
 [ "$(cat out)" = 'done' ] || complain 'the program did not run'
 grep -q 'start it by txtrace record --preload' err || complain "record does not say how to get more: $(cat err)"
 recorded first.trx sleeps
+nr_checks=$((nr_checks + 1))
+"$tool" why first.trx 2>/dev/null | grep -q '^sleeps.* was blocked for ' ||
+	complain "why does not say that the thread was blocked: $("$tool" why first.trx 2>&1)"
 
 ./sleeps end >out & program=$!
 "$tool" record --sched-only -o running.trx -p $program 2>err & recorder=$!

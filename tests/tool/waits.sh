@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # txtrace waits. oracle.sh checks that its rows are true; truth.sh checks that they are those of blocked.
 . "${srcdir:-.}/tests/tool/lib.sh"
+mksched=$(pwd)/tests/tool/mksched
 . "$top/tests/tool/wait_samples.sh"
 
 bad_files waits
@@ -58,4 +59,16 @@ done
 nr_checks=$((nr_checks + 1))
 "$tool" waits "$samples/netx_tcp.trx" >out
 [ "$(wc -L <out)" -le 80 ] || complain "the table is wider than 80 characters: $(cat out)"
+# The end of a call belongs to the wait for its object, also if a signal handler waits in the same function.
+nr_checks=$((nr_checks + 1))
+"$mksched" "$scratch/nested" <<'END' || complain 'no log could be written'
+0 event 102 0
+10 call 102 0 pthread_mutex_lock begins a 0 0 0
+20 call 102 0 pthread_mutex_lock begins b 0 0 0
+50 call 102 0 pthread_mutex_lock ends a 0 0 0
+60 event 101 0
+END
+"$tool" waits --format csv "$scratch/nested" | tr -d '\r' | cut -d, -f 3,5,12 | tail -n +2 | tr '\n' ' ' >"$scratch/out"
+[ "$(cat "$scratch/out")" = '0.000040000,mutex 0xa,ended ,mutex 0xb,end missing ' ] ||
+	complain "two waits for mutexes: $(cat "$scratch/out")"
 finish

@@ -7,8 +7,8 @@
  *	not	= "not" not | "(" or ")" | test
  *	test	= FIELD OPERATOR VALUE | WORD
  *
- * A WORD alone finds more than in txtrace-filter(7): it may be in the name of the event or of the thread, or in the
- * data.  With * or ? it is a glob for these two names.  A WORD does not distinguish upper and lower case; a test does.
+ * A WORD alone is a glob for the name of the event.  If it is the name of no event type of the trace, and has no *, ? or
+ * [, the name of the event or of the thread, or the data, contain it, in upper or lower case.
  */
 
 class QueryError extends Error {}
@@ -29,6 +29,11 @@ function globToRegExp(glob, flags = 's') {
 	} catch {
 		throw new QueryError(`${glob} is not a pattern`);
 	}
+}
+
+/* Only letters of ASCII have another case, as in the terminal. */
+function lowerCase(text) {
+	return text.replace(/[A-Z]/g, letter => letter.toLowerCase());
 }
 
 /* Return the result of "a OPERATOR b".  The operands may be BigInts. */
@@ -141,14 +146,15 @@ class Query {
 		return tid && name.endsWith(` ${tid}`) ? name.slice(0, -` ${tid}`.length) : name;
 	}
 	wordTest(word) {
-		const isGlob = /[*?]/.test(word);
-		const pattern = isGlob ? globToRegExp(word, 'is') : null;
-		const lower = word.toLowerCase();
-		const matches = name => isGlob ? pattern.test(name) : name.toLowerCase().includes(lower);
-		const ofTypes = this.ofTypes(matches), ofThreads = this.ofThreads(matches);
+		const pattern = globToRegExp(word);
 
-		return i => ofTypes(i) || ofThreads(i) ||
-			!isGlob && this.trace.dataText(i).toLowerCase().includes(lower);
+		if (/[*?[]/.test(word) || this.trace.types.some(type => pattern.test(type.name)))
+			return this.ofTypes(name => pattern.test(name));
+		const lower = lowerCase(word), has = text => lowerCase(text).includes(lower);
+		const ofTypes = this.ofTypes(has), ofThreads = this.ofThreads(has);
+
+		return i => ofTypes(i) || ofThreads(i) || has(this.trace.dataText(i)) ||
+			String.fromCharCode(...this.trace.data(i)).includes(word);
 	}
 	textTest(field, operator, value) {
 		const {trace} = this;
