@@ -3,6 +3,7 @@
 #include "support/common.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -217,6 +218,10 @@ START_TEST(event_of_a_writer_killed_while_it_exchanges_its_slots_is_counted_once
 
 	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
+		return;
+	}
+	if (exchanges[row].is_apart && getenv("PX_SANITIZED")) {
+		px_test_skip("a signal frame of valgrind is so small that the call in the handler is near the other one");
 		return;
 	}
 	dies_at = exchange_points[(size_t)_i % PX_ARRAY_SIZE(exchange_points)];
