@@ -48,8 +48,12 @@ size_t px_frames_read(struct px_frames *frames, struct px_frames_piece *piece, v
 	if (!piece->bytes)
 		return px_txtb_file_read(file->fd, to, size, offset);
 	if (offset < piece->offset || offset + size > piece->offset + piece->size) {
+		/* The first piece is small: in many logs it has all that is there, and fresh memory costs time. */
+		size_t wanted = piece->size == 0 && size < PX_FRAMES_FIRST_PIECE ? PX_FRAMES_FIRST_PIECE :
+										     PX_FRAMES_PIECE;
+
 		piece->offset = offset;
-		piece->size = px_txtb_file_read(file->fd, piece->bytes, PX_FRAMES_PIECE, offset);
+		piece->size = px_txtb_file_read(file->fd, piece->bytes, wanted, offset);
 	}
 	if (size > piece->size - (offset - piece->offset))
 		size = (size_t)(piece->size - (offset - piece->offset));

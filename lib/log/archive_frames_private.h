@@ -20,6 +20,7 @@ struct px_frames_volume {
 };
 
 #define PX_FRAMES_PIECE 65536
+#define PX_FRAMES_FIRST_PIECE 8192
 
 /* The first frame of a chapter. */
 struct px_frames_chapter {

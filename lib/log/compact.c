@@ -13,6 +13,7 @@
 
 /* Small frames: if a part of a frame is damaged or cut, all its events are lost. */
 #define FRAME_ENTRIES 512
+#define OBJECTS_BYTES 32768 /* at once: most logs use few objects, and memory costs more than calls */
 #define COPY_ENTRIES (PX_LOG_COPY_CHUNK / sizeof(struct px_txtb_entry))
 #define CONTEXTS_2 896 /* object slots of version 2 that are not for event types */
 #define TIME_SLACK 127 /* nanoseconds: times of a frame are stored as a byte above the time of the stamp */
@@ -68,7 +69,7 @@ static int put_objects(const struct compact *compact, const struct px_archive_vo
 		       bool puts, uint32_t *count, uint32_t *longest)
 {
 	struct px_txtb_object *object = (void *)compact->buffer;
-	uint32_t each = PX_LOG_COPY_CHUNK / sizeof(*object), used;
+	uint32_t each = OBJECTS_BYTES / sizeof(*object), used;
 	size_t size = px_txtb_object_size(compact->name_size);
 	int error = 0;
 

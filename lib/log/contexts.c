@@ -40,7 +40,7 @@ void px_log_describe_context(const struct px_log *log, struct px_log_volume *vol
 			     struct px_log_context *context)
 {
 	px_log_describe(log, context->handle, &context->known);
-	px_log_make_name_unique(log, volume, context);
+	px_log_make_name_unique(volume, context);
 	px_log_list_change(volume, context);
 	context->is_dirty = true;
 	context->chapter = 0;
@@ -52,7 +52,7 @@ static void fill_context(struct px_log *log, struct px_log_volume *volume, uint3
 	struct px_log_context *context = &volume->context[slot];
 
 	context->is_stale |= context->handle != 0 && !context->is_dirty;
-	px_log_enter_context(volume, slot, handle);
+	px_log_enter_context(log, volume, slot, handle);
 	px_log_describe_context(log, volume, context);
 }
 

@@ -78,6 +78,7 @@ struct px_log_volume {
 		uint32_t next;
 		/* The search found no slot, and finds none while `keep` is less than this. */
 		uint64_t none_before;
+		uint32_t end; /* the number of slots up to the last one that was ever used */
 	} hand[2];		      /* [0]: slots of threads; [1]: slots of objects of calls */
 	/* Index: object slot; the slots of event types are not used. */
 	struct px_log_context *context;
@@ -257,7 +258,7 @@ void px_log_end_volume(struct px_log *log);
 struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_t handle);
 
 /* Replace the handle of this object slot. */
-void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle);
+void px_log_enter_context(const struct px_log *log, struct px_log_volume *volume, uint32_t slot, uint32_t handle);
 
 /* Note that the next write must write this object slot, because is_dirty or is_stale becomes true. */
 void px_log_list_change(struct px_log_volume *volume, struct px_log_context *context);
@@ -266,7 +267,7 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
  * Give a thread a name of its own in the image: a process that becomes the same program by exec is another thread, with
  * the same name and tid.  The viewer's menu shows only one of several threads with one name.
  */
-void px_log_make_name_unique(const struct px_log *log, struct px_log_volume *volume, struct px_log_context *context);
+void px_log_make_name_unique(struct px_log_volume *volume, struct px_log_context *context);
 
 /* Return the object as the image shows it. */
 struct px_object px_log_image_object(const struct px_log_context *context);

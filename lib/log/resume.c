@@ -45,7 +45,7 @@ static void load_context(const struct px_log *log, struct px_log_volume *volume,
 		}
 		return;
 	}
-	px_log_enter_context(volume, i, image->handle);
+	px_log_enter_context(log, volume, i, image->handle);
 	*object = (struct px_object){.handle = image->handle, .type = image->type};
 	object->priority = (image->priority_high & 3u) << 8 | image->priority_low;
 	memcpy(object->name, image->name, sizeof(image->name));
@@ -101,7 +101,7 @@ static void load_definitions(struct px_log *log, struct px_archive_source *sourc
 			if (!context || context->known.object.type != object.object.type)
 				continue;
 			context->known = object;
-			px_log_make_name_unique(log, &log->volumes[k], context);
+			px_log_make_name_unique(&log->volumes[k], context);
 		}
 	}
 }

@@ -227,10 +227,21 @@ static void begin_round(struct px_log *log, const struct px_entry *next, uint64_
 
 /* The entries of an event. */
 
+/* Give the translator the objects of these slots. */
+static void restore(const struct px_log *log, const struct px_log_volume *volume, uint32_t first, uint32_t count)
+{
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct px_log_context *context = &volume->context[i];
+
+		if (context->handle)
+			px_translator_restore(log->translator, &context->known.object, context->known.address,
+					      context->known.site);
+	}
+}
+
 bool px_log_make_translator(struct px_log *log)
 {
 	uint32_t nr_volumes = log->loops ? log->header.nr_volumes : 1;
-	uint32_t nr_contexts = px_log_nr_objects(&log->header) - log->header.nr_type_slots;
 	struct px_call_objects *objects;
 
 	log->translator = px_translator_make(log->threads);
@@ -239,14 +250,11 @@ bool px_log_make_translator(struct px_log *log)
 	objects = px_translator_objects(log->translator);
 	px_call_objects_set_serial(objects, log->serial);
 	px_call_objects_set_namer(objects, log->namer);
-	for (uint32_t i = 0; i < nr_volumes; i++)
-		for (uint32_t k = PX_LOG_SLOT_FIRST; k < nr_contexts; k++) {
-			const struct px_log_context *context = &log->volumes[i].context[k];
-
-			if (context->handle)
-				px_translator_restore(log->translator, &context->known.object,
-						      context->known.address, context->known.site);
-		}
+	for (uint32_t i = 0; i < nr_volumes; i++) {
+		restore(log, &log->volumes[i], PX_LOG_SLOT_FIRST, log->volumes[i].hand[0].end);
+		restore(log, &log->volumes[i], PX_LOG_SLOT_FIRST + log->header.nr_thread_slots,
+			log->volumes[i].hand[1].end);
+	}
 	return true;
 }
 

@@ -66,12 +66,14 @@ static int write_descriptions(struct px_log *log)
  */
 int px_log_write_names(struct px_log *log)
 {
-	struct px_log_name name;
 	bool has_passed = false;
 	int error;
 
-	for (uint32_t i = log->types_done; px_typelist_get(log->types, i, &name.id, name.text);
-	     i++) {
+	for (uint32_t i = log->types_done;; i++) {
+		struct px_log_name name = {0}; /* the bytes after the name go into the file, too */
+
+		if (!px_typelist_get(log->types, i, &name.id, name.text))
+			break;
 		has_passed |= name.id == PX_EVENT_NONE;
 		if (name.id != PX_EVENT_NONE && !px_eventset_has(&log->named, name.id) &&
 		    log->commit.nr_names < PX_LOG_NAMES_MAX) {

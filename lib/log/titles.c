@@ -37,7 +37,7 @@ void px_log_take_titles(struct px_log *log)
 
 	if (!log->translator || !volume->is_begun)
 		return;
-	for (uint32_t i = 0; i < log->header.nr_thread_slots; i++) {
+	for (uint32_t i = 0; i < volume->hand[0].end; i++) {
 		struct px_log_context *context = &volume->context[PX_LOG_SLOT_FIRST + i];
 		const struct px_object *object = &context->known.object;
 

@@ -77,7 +77,7 @@ void px_log_reset_volume(const struct px_log *log, struct px_log_volume *volume)
 						     .type = PX_TXTB_THREAD,
 						     .priority = 1023,
 						     .name = PX_NO_THREAD_NAME};
-	px_log_enter_context(volume, 0, PX_NO_THREAD);
+	px_log_enter_context(log, volume, 0, PX_NO_THREAD);
 }
 
 static uint16_t *bucket_of(struct px_log_volume *volume, uint32_t handle)
@@ -94,7 +94,19 @@ struct px_log_context *px_log_find_context(struct px_log_volume *volume, uint32_
 	return i ? &volume->context[i - 1] : NULL;
 }
 
-void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t handle)
+/* Others need not look at later slots: their memory may never have been touched. */
+static void note_used(const struct px_log *log, struct px_log_volume *volume, uint32_t slot)
+{
+	uint32_t first_of_calls = PX_LOG_SLOT_FIRST + log->header.nr_thread_slots;
+	bool is_of_call = slot >= first_of_calls;
+	struct px_log_hand *hand = &volume->hand[is_of_call ? 1 : 0];
+	uint32_t i = slot - (is_of_call ? first_of_calls : PX_LOG_SLOT_FIRST);
+
+	if (slot >= PX_LOG_SLOT_FIRST && i >= hand->end)
+		hand->end = i + 1;
+}
+
+void px_log_enter_context(const struct px_log *log, struct px_log_volume *volume, uint32_t slot, uint32_t handle)
 {
 	struct px_log_context *context = &volume->context[slot];
 	uint16_t *from;
@@ -106,6 +118,7 @@ void px_log_enter_context(struct px_log_volume *volume, uint32_t slot, uint32_t 
 		if (*from)
 			*from = context->next;
 	}
+	note_used(log, volume, slot);
 	context->handle = handle;
 	context->title_ns = 0;
 	from = bucket_of(volume, handle);
@@ -121,14 +134,14 @@ void px_log_list_change(struct px_log_volume *volume, struct px_log_context *con
 	volume->changed[volume->nr_changed++] = (uint16_t)(context - volume->context);
 }
 
-void px_log_make_name_unique(const struct px_log *log, struct px_log_volume *volume, struct px_log_context *context)
+void px_log_make_name_unique(struct px_log_volume *volume, struct px_log_context *context)
 {
 	const struct px_object *object = &context->known.object;
 
 	context->same = 0;
 	if (!px_is_thread(context->handle))
 		return;
-	for (uint32_t i = 0; i < log->header.nr_thread_slots; i++) {
+	for (uint32_t i = 0; i < volume->hand[0].end; i++) {
 		const struct px_log_context *other = &volume->context[PX_LOG_SLOT_FIRST + i];
 
 		if (other->handle == 0 || other == context ||

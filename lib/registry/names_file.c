@@ -193,13 +193,17 @@ int px_names_file_make(struct px_shared_names *names)
 
 /* Use. */
 
-static bool store(int fd, const struct px_shared_names *names, unsigned int id,
-		  const struct px_shared_names_member *member)
+static bool store_name(int fd, const struct px_shared_names *names, unsigned int id)
 {
 	const struct px_name_entry *entry = &names->names.entry[id - PX_EVENT_USER_FIRST];
 
-	if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_USER_END &&
-	    !write_at(fd, entry, sizeof(*entry), (size_t)((const char *)entry - (const char *)names)))
+	return write_at(fd, entry, sizeof(*entry), (size_t)((const char *)entry - (const char *)names));
+}
+
+static bool store(int fd, const struct px_shared_names *names, unsigned int id,
+		  const struct px_shared_names_member *member)
+{
+	if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_USER_END && !store_name(fd, names, id))
 		return false;
 	return !member || write_at(fd, member, sizeof(*member),
 				   (size_t)((const char *)member - (const char *)names));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -144,9 +145,11 @@ static void name_file(const char *prefix, uint32_t index, uint32_t generation,
 	*px_decimal_put(end, generation) = '\0';
 }
 
+#define SEGMENT_PREFIX "stream."
+
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
-	name_file("stream.", index, generation, name);
+	name_file(SEGMENT_PREFIX, index, generation, name);
 }
 
 void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
@@ -195,6 +198,26 @@ bool px_registry_clean(uint32_t index, uint32_t generation)
 		return false;
 	px_registry_remove_files(index, generation);
 	return true;
+}
+
+static void sweep_segment(const char *name, void *unused)
+{
+	char expected[PX_SHM_NAME_MAX];
+	uint32_t index, generation;
+
+	(void)unused;
+	if (sscanf(name, SEGMENT_PREFIX "%u.%u", &index, &generation) != 2 || index >= PX_STREAMS_MAX)
+		return;
+	px_registry_segment_name(index, generation, expected);
+	if (strcmp(name, expected) == 0 &&
+	    (!px_load_acquire(&registry->slot[index].active) ||
+	     px_read_once(&registry->slot[index].generation) != generation))
+		px_registry_clean(index, generation);
+}
+
+void px_registry_sweep(void)
+{
+	px_shm_for_each(SEGMENT_PREFIX, sweep_segment, NULL);
 }
 
 static void notify_trace_points(void)

@@ -14,7 +14,8 @@
  * the process increments the generation.  Trace points read the slots without a lock.
  *
  * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment still exists,
- * the next controller in the slot can find and remove it.  A controller removes the name of its segment before it frees
+ * the next controller in the slot can find and remove it.  The next creation of any stream removes other segments of
+ * free slots (px_registry_sweep()).  A controller removes the name of its segment before it frees
  * the slot, because no process looks for segments of free slots.  The slot of a dead controller with a log may become
  * free while its segment still exists.  The segment stays for the process that completes the log (recover.h).  The next
  * stream in the slot has another generation.
@@ -179,6 +180,12 @@ void px_registry_remove_files(uint32_t index, uint32_t generation);
  * is free afterwards.
  */
 bool px_registry_clean(uint32_t index, uint32_t generation);
+
+/*
+ * Remove the files of segments that have no stream and no log to complete: their controllers were killed while they
+ * created the stream.  The caller holds the lock, so no controller is creating one.
+ */
+void px_registry_sweep(void);
 
 /*
  * Map the segment of a stream.  *slot is a copy of registry slot index.  If populates is true, map all pages of the

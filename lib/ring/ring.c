@@ -308,10 +308,7 @@ static bool free_own(uint64_t *word, uint64_t position, uint32_t tid)
 	return freed;
 }
 
-/*
- * The caller blocks signals, so no signal handler runs this function at the same time.  The event will not become a
- * record, so `extra` also counts its first slot (R7).
- */
+/* The caller blocks signals, so no signal handler runs this function at the same time. */
 static void free_partly_claimed(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid)
 {
 	for (uint32_t i = 0; i < claim->nr_slots; i++) {
@@ -326,10 +323,11 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
 		else
 			px_ring_skip(ring, position);
 	}
-	px_fetch_add(&ring->control->extra, UINT64_C(1));
 }
 
 /*
+ * Return true if the first slot became free.
+ *
  * nr_slots of the claim may be too large.  So stop at the first slot that has an older position, or that begins a
  * committed record.  A slot with a newer position was committed or void when the writer was left, and other writers
  * have overwritten it, but perhaps not the slots behind it.  Stop also at head, because a claim at or above head is
@@ -337,19 +335,11 @@ static void free_partly_claimed(const struct px_ring *ring, const struct px_clai
  * a sequence reached it.  No writer will claim this slot.  A handler may have left the writer before the writer
  * recorded that, so record it here.
  */
-void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
+static bool free_claimed(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
 {
 	uint64_t head = px_load_acquire(&ring->control->head);
+	bool is_free = false;
 
-	if (claim->kept == ring->control) {
-		const struct px_claim kept = {.position = claim->kept_position, .nr_slots = claim->nr_slots};
-
-		px_ring_free_left(ring, &kept, tid, is_own);
-	}
-	if (claim->unclaimed == ring->control) {
-		free_partly_claimed(ring, claim, tid);
-		return;
-	}
 	for (uint32_t i = 0; i <= ring->mask && (i == 0 || i < claim->nr_slots); i++) {
 		uint64_t position = claim->position + i;
 		uint64_t *word = &ring->slots[position & ring->mask].word;
@@ -357,17 +347,34 @@ void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim,
 		enum px_slot_state state = px_word_state(seen);
 
 		if ((int64_t)(head - position) <= 0)
-			return;
+			return is_free;
 		if (state == PX_SLOT_FREE || px_word_ahead_of(seen, position) < 0) {
 			if (is_own)
 				px_ring_skip(ring, position);
-			return;
+			return is_free;
 		}
 		if (px_word_ahead_of(seen, position) > 0)
 			continue;
 		if (state == PX_SLOT_HEAD)
-			return;
+			return is_free;
 		if (free_own(word, position, tid) && i == 0)
-			px_fetch_add(&ring->control->extra, UINT64_C(1));
+			is_free = true;
 	}
+	return is_free;
+}
+
+/* The event will not become a record, so `extra` also counts its first slot (R7): once, even if it has two claims. */
+void px_ring_free_left(const struct px_ring *ring, const struct px_claim *claim, uint32_t tid, bool is_own)
+{
+	const struct px_claim kept = {.position = claim->kept_position, .nr_slots = claim->nr_slots};
+	bool is_free = claim->kept == ring->control && free_claimed(ring, &kept, tid, is_own);
+
+	if (claim->unclaimed == ring->control) {
+		free_partly_claimed(ring, claim, tid);
+		is_free = true;
+	} else {
+		is_free |= free_claimed(ring, claim, tid, is_own);
+	}
+	if (is_free)
+		px_fetch_add(&ring->control->extra, UINT64_C(1));
 }

@@ -65,7 +65,9 @@
  *	R6  No thread takes away the claim of a living thread.
  *	R7  head - further - extra is the number of records, apart from records in flight.  A writer adds its further
  *	    slots to `further` by the same instruction that moves head, so no signal handler can leave it in between.
- *	    If it gives up, it makes its slots void, and then adds the first slot to extra.
+ *	    If it gives up, it makes its slots void, and then adds the first slot to extra.  If it exchanges a
+ *	    reservation for a later one, that instruction also adds the first slot of the older one, because one of
+ *	    the two will be no record.  So a writer that is killed in between counts as one lost event.
  *
  * Edges (release end -> acquire end; the tags are at both ends in the code):
  *
@@ -161,7 +163,7 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t further;  /* slots that were reserved as further slots of a record */
+	uint64_t further;  /* slots that were reserved as further slots of a record, or as second ones of an event (R7) */
 	uint64_t extra;	   /* slots that are not in `further`, but begin no record (R7) */
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */
@@ -307,6 +309,13 @@ struct px_reservation {
  */
 PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
 			       enum px_clock_source source, struct px_reservation *reservation);
+
+/*
+ * Do the same for an event that has n reserved slots already.  The caller makes the older slots void, or the new ones.
+ * It adds nothing to `extra` for them: this function has counted that one of the two becomes no record (R7).
+ */
+PX_INLINE bool px_ring_reserve_again(const struct px_ring *ring, uint32_t n, uint64_t limit,
+				     enum px_clock_source source, struct px_reservation *reservation);
 
 /*
  * Claim n reserved slots for the thread tid. `position` is the first of them.  If any slot cannot be claimed, make the
@@ -497,8 +506,9 @@ PX_INLINE bool px_ring_move_head(struct px_ring_control *control, uint64_t from,
 #endif
 }
 
-PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
-			       enum px_clock_source source, struct px_reservation *reservation)
+/* `further` of these slots begin no record. */
+PX_INLINE bool px_ring_reserve_slots(const struct px_ring *ring, uint32_t n, uint32_t further, uint64_t limit,
+				     enum px_clock_source source, struct px_reservation *reservation)
 {
 	struct px_ring_control *control = ring->control;
 	uint64_t tail, head, next;
@@ -515,7 +525,7 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 		PX_TESTPOINT("ring.reserve.stamped");
 		/* The top bit of a counter is 0.  The exchange needs this bit, so the counter is read first (R2). */
 		next = head + n + (reservation->counter >> 63);
-	} while (!px_ring_move_head(control, head, next, n - 1)); /* EDGE stop release */
+	} while (!px_ring_move_head(control, head, next, further)); /* EDGE stop release */
 	reservation->position = head;
 	PX_TESTPOINT("ring.reserve.done");
 	if (limit == 0) {
@@ -524,6 +534,18 @@ PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t 
 			px_ring_save_first_lost(ring, tail);
 	}
 	return true;
+}
+
+PX_INLINE bool px_ring_reserve(const struct px_ring *ring, uint32_t n, uint64_t limit,
+			       enum px_clock_source source, struct px_reservation *reservation)
+{
+	return px_ring_reserve_slots(ring, n, n - 1, limit, source, reservation);
+}
+
+PX_INLINE bool px_ring_reserve_again(const struct px_ring *ring, uint32_t n, uint64_t limit,
+				     enum px_clock_source source, struct px_reservation *reservation)
+{
+	return px_ring_reserve_slots(ring, n, n, limit, source, reservation);
 }
 
 PX_INLINE bool px_ring_claim_one(const struct px_ring *ring, uint64_t position, uint32_t tid)

@@ -27,14 +27,13 @@ void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, 
 	while (is_late && nr_late < LATE_ATTEMPTS && nr_held < HELD_ATTEMPTS) {
 		struct px_reservation later;
 
-		if (!px_ring_reserve(ring, n, limit, source, &later))
+		if (!px_ring_reserve_again(ring, n, limit, source, &later))
 			return;
 		is_late = px_ring_is_late(view, &later);
 		px_write_once(&claim->kept_position, at->position);
 		px_write_once(&claim->kept, ring->control);
 		PX_TESTPOINT("ring.later.kept");
 		if (!px_ring_claim_noted(ring, &later, n, tid, claim)) {
-			px_ring_give_up(ring, later.position, 0);
 			px_write_once(&claim->position, at->position);
 			px_write_once(&claim->kept, NULL);
 			is_late = true;
@@ -42,7 +41,7 @@ void px_ring_take_later(const struct px_view *view, const struct px_ring *ring, 
 			continue;
 		}
 		PX_TESTPOINT("ring.later.claimed");
-		px_ring_give_up(ring, at->position, n);
+		px_ring_void(ring, at->position, n);
 		px_write_once(&claim->kept, NULL);
 		*at = later;
 		nr_late++;

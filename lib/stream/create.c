@@ -309,6 +309,7 @@ static int create_parts(struct px_stream *stream, struct request *request)
 		error = create_segment(stream, request, stream->index);
 	if (error)
 		return error;
+	PX_TESTPOINT("stream.create.allocated");
 	stream->view.generation = slot->generation;
 	error = init_stream(stream, request);
 	if (!error && stream->view.grows)

@@ -94,6 +94,20 @@ void px_reader_pass_marks(struct px_reader *reader)
 }
 
 /*
+ * So many events were not lost.  They count as overwritten, or as abandoned if a dead thread has left two reservations
+ * of one event.  Return how many of them were counted.
+ */
+static uint64_t subtract_lost(struct px_loss *loss, uint64_t number)
+{
+	uint64_t overwritten = number < loss->overwritten ? number : loss->overwritten;
+	uint64_t abandoned = number - overwritten < loss->abandoned ? number - overwritten : loss->abandoned;
+
+	loss->overwritten -= overwritten;
+	loss->abandoned -= abandoned;
+	return overwritten + abandoned;
+}
+
+/*
  * The reader has read all records of a ring: correct the ring's counts.  Slots that did not become records were counted
  * as lost records: subtract them.  Add to *loss the reservations that became no record, but are not in the ring's
  * extra: their writers have died, or may still make another reservation, or their record was overwritten unseen.
@@ -117,9 +131,10 @@ static void correct_counts(struct px_reader *reader, uint32_t i, struct px_loss 
 		return;
 	}
 	cursor->is_guessed = false;
-	if (late > 0 && (uint64_t)late > reader->loss.overwritten)
-		late = (int64_t)reader->loss.overwritten;
-	reader->loss.overwritten -= (uint64_t)late;
+	if (late > 0)
+		late = (int64_t)subtract_lost(&reader->loss, (uint64_t)late);
+	else
+		reader->loss.overwritten -= (uint64_t)late;
 	cursor->extra += (uint64_t)late;
 }
 

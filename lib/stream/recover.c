@@ -446,8 +446,8 @@ static void recover_each(const char *name, void *argument)
 		recover_by_path(name, &file, totals);
 }
 
-/* Remove what killed processes have left of their names. */
-static void sweep_names(void)
+/* Remove what killed processes have left of their names, and of streams that they were creating. */
+static void sweep(void)
 {
 	int fd;
 
@@ -455,6 +455,7 @@ static void sweep_names(void)
 	if (!px_registry_get() || px_registry_lock_for(&fd, PX_REGISTRY_END_WAIT_NS) != 0)
 		return;
 	px_names_file_sweep();
+	px_registry_sweep();
 	px_registry_unlock(fd);
 }
 
@@ -467,7 +468,7 @@ void px_recover_all(unsigned int *nr_recovered, unsigned int *nr_left)
 	struct px_process_id self = px_process_id();
 	struct totals totals = {.self = &self};
 
-	sweep_names();
+	sweep();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 	*nr_recovered = totals.nr_recovered;
@@ -479,7 +480,7 @@ void px_recover_for_create(void)
 	struct px_process_id self = px_process_id();
 	struct totals totals = {.self = &self, .leaves_forked = true};
 
-	sweep_names();
+	sweep();
 	if (px_registry_get())
 		px_shm_for_each(PREFIX, recover_each, &totals);
 }

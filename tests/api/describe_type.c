@@ -340,12 +340,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("describe_type");
-	TCase *tcase = tcase_create("describe_type");
+	const char *pipes = getenv(AFTER_EXEC);
+	Suite *suite;
+	TCase *tcase;
 
-	if (getenv(AFTER_EXEC))
-		return after_exec(getenv(AFTER_EXEC));
-
+	if (pipes)
+		return after_exec(pipes);
+	suite = suite_create("describe_type");
+	tcase = tcase_create("describe_type");
 	tcase_add_test(tcase, describe_type_before_and_after_create_is_in_stream_and_log);
 	tcase_add_test(tcase, describe_type_macro_registers_name_of_type);
 	tcase_add_test(tcase, describe_type_any_length_comes_back);

@@ -27,13 +27,6 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 
-/* A thread sanitizer defers handlers and makes its own system calls, so single-stepping does not work. */
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 #define LIMIT 65536 /* the tests of data cover max-data-size */
 #define STRANGE_ERRNO 4711
 
@@ -1219,7 +1212,7 @@ START_TEST(event_in_a_handler_at_every_instruction_is_recorded)
 	const struct operation *operation = &operations[_i];
 	uint64_t seed, begin;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer defers signal handlers");
 		return;
 	}
@@ -1301,7 +1294,7 @@ static void on_nested_signal(int unused)
 /* EVENT-7: a trace point interrupts another one, and a third one interrupts the second */
 START_TEST(event_nested_in_itself_is_recorded_at_all_depths)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a signal into its own handler");
 		return;
 	}
@@ -1524,7 +1517,7 @@ static void read_it_empty(void)
 /* EVENT-8: a control: the observation does count system calls */
 START_TEST(event_system_calls_are_counted)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1554,7 +1547,7 @@ static const struct {
 /* EVENT-8 EVENT-2: no system call in any state of the stream */
 START_TEST(event_makes_no_system_call)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1572,7 +1565,7 @@ START_TEST(event_in_several_streams_makes_no_system_call)
 	const struct px_test_stream bounded = {.policy = POSIX_TRACE_UNTIL_FULL};
 	const struct px_test_stream small = {.size = 1, .max_data = 1, .nr_rings = 1};
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1587,7 +1580,7 @@ END_TEST
 /* EVENT-8: if nothing was ever traced, even the first event of the thread makes no system call */
 START_TEST(event_without_any_stream_makes_no_system_call)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1613,7 +1606,7 @@ static void stream_of_another_process(void)
 /* EVENT-8: if other processes create and end their own streams, the thread need not call the kernel */
 START_TEST(event_after_streams_of_other_processes_makes_no_system_call)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1648,7 +1641,7 @@ START_TEST(event_with_a_sleeping_reader_only_wakes_it)
 	uint32_t nr_read = 0;
 	pthread_t reader;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer makes system calls");
 		return;
 	}
@@ -1747,7 +1740,7 @@ START_TEST(event_of_a_thread_killed_inside_stops_nobody)
 	int nr_marks = 0;
 	bool has_gap;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -1786,7 +1779,7 @@ START_TEST(event_of_a_thread_killed_inside_is_counted_once)
 	int unavailable;
 	size_t length;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}

@@ -25,12 +25,7 @@
 #include "stream/handle.h"
 #include "stream/stream.h"
 
-/* A sanitizer does not understand threads that disappear, and stack frames that a cancellation unwinds. */
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
+/* A sanitizer does not understand stack frames that a cancellation unwinds. */
 #if defined __SANITIZE_ADDRESS__
 #define CAN_UNWIND false
 #else
@@ -1328,7 +1323,7 @@ END_TEST
 /* GEN-6 CANC-3 TRY-5 */
 START_TEST(trygetnext_behind_a_dead_writer_is_no_cancellation_point)
 {
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -1346,7 +1341,7 @@ START_TEST(getnext_behind_a_dead_writer_keeps_errno)
 	struct timespec abstime = in_ms(1000000);
 	struct call call = prepared(_i);
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -1371,7 +1366,7 @@ START_TEST(clear_behind_a_dead_writer_keeps_errno)
 	struct px_stream *inner;
 	struct px_ring ring;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}

@@ -152,6 +152,23 @@ START_TEST(cost_of_a_short_log_is_few_pages)
 }
 END_TEST
 
+/* The same from the first event of the only thread to the completion. */
+START_TEST(cost_of_a_log_with_one_thread_is_few_pages)
+{
+	struct px_log *log = new_log_of(px_test_file(), _i == 0 ? PX_POLICY_APPEND : PX_POLICY_LOOP, 64 << 20);
+	struct px_log_state state = {0};
+	long before;
+
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	before = count_faults();
+	append(log, 1);
+	ck_assert(px_log_make_translator(log));
+	px_log_take_titles(log);
+	ck_assert_int_eq(px_log_complete(log, &state, PX_LOG_COMPLETE), 0);
+	ck_assert_int_le(count_faults() - before, 100);
+}
+END_TEST
+
 /* Completion reads a log of very small frames once, in large pieces. */
 START_TEST(cost_of_completion_is_that_of_large_pieces)
 {
@@ -226,8 +243,10 @@ int main(void)
 	TCase *tcase = tcase_create("calls");
 
 	tcase_add_test(tcase, cost_of_a_write_is_three_system_calls);
-	if (!getenv("PX_SANITIZED")) /* a sanitizer has memory of its own for each page */
+	if (!getenv("PX_SANITIZED")) { /* a sanitizer has memory of its own for each page */
 		tcase_add_loop_test(tcase, cost_of_a_short_log_is_few_pages, 0, 2);
+		tcase_add_loop_test(tcase, cost_of_a_log_with_one_thread_is_few_pages, 0, 2);
+	}
 	tcase_add_test(tcase, cost_of_completion_is_that_of_large_pieces);
 	tcase_add_test(tcase, cost_of_reading_is_that_of_large_pieces);
 	tcase_add_test(tcase, cost_of_the_page_cache_has_a_bound);

@@ -21,7 +21,8 @@ run "$scenes" possessions
 same 'without a log'
 run TXTRACE_OUT=log.trx "$scenes" possessions
 is 'with one' "$(printf 'threads 2\nfiles %d high' $(($(sed -n 's/^files //p' bare.out) + 1)))" "$(head -2 out)"
-"${READELF:-readelf}" -d "$object" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc\.|ld-|ld\.)' >needed
+"${READELF:-readelf}" -d "$object" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+	grep -vE "^(libc\.|ld-|ld\.${PX_CHECKERS:+|libubsan\.})" >needed # the only sanitizer that can be preloaded
 is 'needed besides the C library' '' "$(cat needed)"
 rm -f log.trx*
 bare "$scenes" threads 3

@@ -971,6 +971,28 @@ START_TEST(end_of_the_controller_inside_create_leaves_nothing_behind)
 }
 END_TEST
 
+/* EXIT-5 EXIT-7: the same in a slot that the next stream does not take */
+START_TEST(end_of_the_controller_inside_create_in_a_later_slot_leaves_nothing_behind)
+{
+	struct px_helper controller = px_helper_make(PX_BY_FORK_EXEC);
+	trace_id_t first = px_test_create_for(target.pid, false), second = px_test_start_for(target.pid, false);
+	unsigned int nr_recovered, nr_left;
+
+	px_helper_signal_at(&controller, "stream.create.allocated", SIGKILL);
+	px_helper_begin(&controller, "create", 0, target.pid, "");
+	px_helper_await_gone(&controller);
+	ck_assert_int_eq(px_test_count_segments(), 3);
+	ok(posix_trace_shutdown(first));
+	if (_i == 0)
+		ok(posix_trace_shutdown(px_test_create_for(target.pid, false)));
+	else
+		ok(txtrace_recover_all(&nr_recovered, &nr_left));
+	ck_assert_int_eq(px_test_count_segments(), 1);
+	px_helper_trace(&target, type, 1);
+	px_test_expect_number(second, 1, target.pid);
+}
+END_TEST
+
 /* EXEC-6 */
 START_TEST(exec_that_fails_changes_nothing)
 {
@@ -1211,6 +1233,7 @@ static TCase *controller_cases(void)
 	tcase_add_test(tcase, identifier_is_valid_in_its_controller_only);
 	tcase_add_loop_test(tcase, end_of_the_controller_leaves_the_target_in_peace, 0, 5);
 	tcase_add_loop_test(tcase, end_of_the_controller_inside_create_leaves_nothing_behind, 0, 4);
+	tcase_add_loop_test(tcase, end_of_the_controller_inside_create_in_a_later_slot_leaves_nothing_behind, 0, 2);
 	tcase_add_test(tcase, exec_that_fails_changes_nothing);
 	return tcase;
 }

@@ -277,12 +277,6 @@ END_TEST
 
 /* Writers that die. */
 
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 static __thread const char *dies_at;
 static __thread int nr_before; /* number of passages before */
 
@@ -346,7 +340,7 @@ START_TEST(events_of_writers_that_die_one_beside_the_other_are_counted_each)
 	static const char *const deaths[] = {"ring.reserve.done", "record.write.first"};
 	const struct px_test_stream *kind = &kinds[_i / 2];
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -397,7 +391,7 @@ START_TEST(event_of_a_writer_that_dies_in_each_step_of_its_commit_is_counted_onc
 {
 	pthread_t thread;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -422,7 +416,7 @@ START_TEST(event_of_a_writer_that_dies_in_its_commit_behind_the_reader_is_counte
 {
 	pthread_t thread;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -459,7 +453,7 @@ START_TEST(event_of_a_writer_that_dies_is_marked_and_an_overrun)
 	const struct px_test_stream *kind = &kinds[_i];
 	uint64_t last_ns = 0;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}
@@ -493,7 +487,7 @@ START_TEST(event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in
 	uint64_t last_ns;
 	uint32_t i = 100;
 
-	if (IS_SANITIZED) {
+	if (PX_IS_SANITIZED) {
 		px_test_skip("a sanitizer does not let a thread vanish");
 		return;
 	}

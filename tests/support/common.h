@@ -26,6 +26,16 @@ _Noreturn void skip_program(const char *reason);
 #define px_test_skip(reason) px_test_skip_in(__func__, (reason))
 void px_test_skip_in(const char *function, const char *reason);
 
+/*
+ * True if a sanitizer watches each access to memory.  It defers handlers and makes its own system calls, so a test that
+ * runs instruction by instruction does not work.  It does not understand threads that disappear either.
+ */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define PX_IS_SANITIZED true
+#else
+#define PX_IS_SANITIZED false
+#endif
+
 /* Expect a call of the tracing interface to return 0, or this error number. */
 #define ok(call) ck_assert_int_eq((call), 0)
 #define fails(call, error) ck_assert_int_eq((call), (error))

@@ -463,6 +463,17 @@ static void expect_length(const struct look *look)
 	ck_assert_uint_eq(look->size, end);
 }
 
+/* Behind a name there is nothing, and so no memory of the writer. */
+static void expect_names(const struct look *look)
+{
+	const struct px_log_commit *commit = &look->facts->commit;
+	const struct px_log_name *row = (const void *)(look->bytes + commit->names_at);
+
+	for (uint64_t i = 0; look->facts->base == 0 && i < commit->nr_names; i++)
+		for (size_t k = strnlen(row[i].text, sizeof(row[i].text)); k < sizeof(row[i].text); k++)
+			ck_assert_msg(row[i].text[k] == '\0', "%s has bytes behind its end", row[i].text);
+}
+
 /*
  * Do not map the file: on a full file system, access to a hole would raise a signal.  Most of a log may be holes, which
  * take no time to read.  Return NULL if the file became shorter meanwhile.
@@ -536,6 +547,7 @@ void px_test_check_log(int fd, unsigned int flags, struct px_test_log_facts *fac
 	if (!(flags & (PX_TEST_LOG_IS_CUT | PX_TEST_LOG_IS_OPEN))) {
 		ck_assert_uint_ne(facts->commit.is_complete, PX_LOG_OPEN);
 		expect_length(&look);
+		expect_names(&look);
 	}
 	for (uint64_t i = 0; i < facts->nr_volumes; i++)
 		free(look.volumes[i].slots);
