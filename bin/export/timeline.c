@@ -214,7 +214,8 @@ static void take_began(void *arg, const struct wait *wait)
 		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
 	struct track *lane = holder_lane(timeline, wait);
 	char name[TRACK_NAME_BYTES];
-	struct mark mark = {.kind = MARK_BEGIN, .time_ns = wait->begin_ns, .name = name};
+	struct mark mark = {.kind = MARK_BEGIN, .time_ns = wait->begin_ns, .name = name,
+			    .wait_class = wait_class_of(wait)};
 
 	if (thread->kind != TRACK_THREAD)
 		return;

@@ -7,6 +7,8 @@
 #	complain TEXT...		a failure of the script's own
 #	make_samples			make the traces $samples/threadx.trx, filex.trx, netx_tcp.trx and netx_udp.trx from
 #					tests/data; $mktrx makes others
+#	make_mixture FILE		make a log of a program with calls of many kinds; 1: it cannot be preloaded here
+#	need_browser			skip this script if there is no Chromium
 #	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
 #	own_account			$account is a program that keeps account of its events, $record its account;
@@ -93,6 +95,30 @@ make_samples()
 	for sample in threadx filex netx_tcp netx_udp; do
 		"$mktrx" <"$top/tests/data/$sample.txt" >"$samples/$sample.trx" || complain "mktrx fails on $sample.txt"
 	done
+}
+
+# make_mixture FILE: a log of tests/tool/mixture, which knows nothing of posixtrace
+make_mixture()
+{
+	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
+		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
+		return 1
+	fi
+	TXTRACE_PRELOAD=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so sh "$top/tests/support/with-own-dir.sh" \
+		"$tool" record --preload --quiet -o "$1" "$(dirname "$tool")/../tests/tool/mixture" "$scratch/account" &&
+		return
+	complain 'mixture fails'
+	return 1
+}
+
+# need_browser: skip the script if there is no Chromium, or no Python to drive it
+need_browser()
+{
+	command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+	(cd "$top/tests/tool" && PYTHONDONTWRITEBYTECODE=1 python3 -c 'import browser, sys; sys.exit(not browser.find_browser())') &&
+		return
+	echo 'SKIP: there is no Chromium (Debian: apt-get install chromium)'
+	exit 77
 }
 
 has_program()

@@ -30,6 +30,11 @@ function grouped(text) {
 	return fraction === undefined ? left : `${left}.${fraction.replace(/(\d{3})(?=\d)/g, `$1${THIN}`)}`;
 }
 
+/* Return a value of a field: whole numbers exactly, others with six digits. */
+function amount(value) {
+	return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(6)));
+}
+
 function count(number, one, many) {
 	return `${grouped(number)} ${number === 1 ? one : many ?? `${one}s`}`;
 }
@@ -98,9 +103,10 @@ class Theme {
 
 		this.isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 		this.hues = this.isDark ? HUES_DARK : HUES_LIGHT;
-		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait', 'wait-text', 'run',
-			'run-text', 'ready', 'blocked', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select'])
+		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait-text', 'run',
+			'run-text', 'ready', 'blocked', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select', 'counter'])
 			this[name.replace(/-./g, c => c[1].toUpperCase())] = style.getPropertyValue(`--${name}`).trim();
+		this.waits = CLASSES.map(([, name]) => style.getPropertyValue(`--${name}`).trim());
 		this.font = `11px ${style.getPropertyValue('--sans')}`;
 		this.hatch = null;
 	}
