@@ -73,7 +73,7 @@ class Mouse {
 		const {drag} = this;
 
 		this.timeline.hover = x;
-		this.timeline.dirty();
+		this.timeline.dirty(true);
 		this.rest = {clientX: event.clientX, clientY: event.clientY};
 		if (!drag)
 			return; // the next frame shows the tip
@@ -145,7 +145,7 @@ class Mouse {
 	leave() {
 		this.timeline.hover = this.rest = null;
 		this.tip.hidden = true;
-		this.timeline.dirty();
+		this.timeline.dirty(true);
 	}
 
 	/* Return the event or span at a point, as a selection, or null. */

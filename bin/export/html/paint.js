@@ -13,14 +13,33 @@ const SPAN_LEAST_NS = 20; // the view shows at least this much time
 const STRETCH = 1.7; // largest factor for the row height, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
 const FLAG = 18; // width of the flag of a bookmark
+const LEAST_PART = 0.75; // height of a colour in a bar, in pixels
 const LEAST_TEXT = 20; // a text is drawn only if it has this many pixels
 
 class Painter {
+	/* Draw everything.  If only the mouse has moved since the last time, draw only what belongs to the mouse. */
 	draw() {
-		const context = this.canvas.getContext('2d');
+		const {canvas, kept} = this;
+
+		this.paint = canvas.getContext('2d');
+		if (this.isStale) {
+			this.drawAll();
+			kept.width = canvas.width;
+			kept.height = canvas.height;
+			kept.getContext('2d').drawImage(canvas, 0, 0);
+			this.isStale = false;
+		} else {
+			this.paint.drawImage(kept, 0, 0, this.width, this.height);
+		}
+		if (this.hover !== null)
+			this.drawHover();
+		if (this.range)
+			this.drawRange();
+	}
+	drawAll() {
+		const context = this.paint;
 		const top = this.scroller.scrollTop;
 
-		this.paint = context;
 		context.font = this.theme.font;
 		context.textBaseline = 'middle';
 		context.fillStyle = this.theme.page;
@@ -235,7 +254,7 @@ class Painter {
 	}
 	/*
 	 * Draw events that are close together as a bar.  Its height grows with their number; each colour has its share
-	 * of the height.
+	 * of the height, unless nobody could see it.
 	 */
 	drawTick(list, x, from, to, y, height, width) {
 		const size = height * Math.min(0.6 + 0.1 * Math.log2(to - from), 1);
@@ -245,12 +264,16 @@ class Painter {
 			this.fill(this.theme.typeColor(this.trace.type(list[from])), x, bottom - size, width, size);
 			return;
 		}
-		this.theme.countHues(list, from, to).forEach((number, hue) => {
-			const part = size * number / (to - from);
+		const counts = this.theme.countHues(list, from, to);
+		let part = 0;
 
-			if (number > 0)
-				this.fill(this.theme.hues[hue], x, bottom -= part, width, part);
-		});
+		for (let hue = 0; hue < counts.length; hue++) {
+			part += size * counts[hue] / (to - from);
+			if (counts[hue] === 0 || part < LEAST_PART)
+				continue; // the next hue gets this part, too
+			this.fill(this.theme.hues[hue], x, bottom -= part, width, part);
+			part = 0;
+		}
 	}
 
 	/* Draw the periods in which events were lost, over all rows. */
@@ -381,13 +404,9 @@ class Painter {
 			this.paint.fillText(text, x + 5, AXIS_HEIGHT / 2);
 		}
 		this.fill(this.theme.line, 0, AXIS_HEIGHT - 1, this.width, 1);
-		if (this.hover !== null)
-			this.drawHover();
 		if (this.chosen)
 			this.span(this.x(this.chosen.begin), this.x(this.chosen.end), brief(this.chosen.end - this.chosen.begin),
 				this.theme.accent);
-		if (this.range)
-			this.drawRange();
 	}
 	/* Draw the time under the mouse. */
 	drawHover() {

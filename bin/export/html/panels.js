@@ -155,7 +155,9 @@ function spanTable(range, callbacks) {
 	const nameOf = span => span.kind === KIND.SPAN ? span.name : `${span.row.name.replace(/ \(\d+\)$/, '')} is held`;
 	const rows = range.sumBy(spans, nameOf);
 
-	rows.forEach(one => one.lengths.sort((a, b) => a - b));
+	rows.forEach(one => {
+		one.lengths = Float64Array.from(one.lengths).sort();
+	});
 	return new StatTable([
 		['what', one => one.name, null, true],
 		['times', one => one.count, grouped],

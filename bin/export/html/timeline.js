@@ -20,6 +20,8 @@ class Timeline extends Painter {
 		this.hits = null; // {list, byRow, bits}
 		this.rows = new Rows(trace, new Counters(trace));
 		this.bookmarks = [];
+		this.isStale = true;
+		this.kept = document.createElement('canvas'); // what is drawn, without the mouse
 		this.full = this.fullView();
 		this.view = {...this.full};
 		this.overview = new Overview(this);
@@ -239,10 +241,12 @@ class Timeline extends Painter {
 
 	/* Drawing. */
 
-	dirty() {
+	/* Draw with the next frame.  isMouse: only the mouse has moved. */
+	dirty(isMouse = false) {
 		if (!this.isDirty)
 			requestAnimationFrame(now => this.frame(now));
 		this.isDirty = true;
+		this.isStale ||= !isMouse;
 	}
 	frame(now) {
 		this.isDirty = false;
@@ -259,8 +263,9 @@ class Timeline extends Painter {
 		}
 		const begin = performance.now();
 
+		if (this.isStale)
+			this.overview.draw();
 		this.draw();
-		this.overview.draw();
 		this.mouse.stay();
 		this.frameTime = performance.now() - begin;
 	}
