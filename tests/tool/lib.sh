@@ -21,6 +21,8 @@
 #	await_process PID		wait until it is a process that could be traced
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
+#	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
+#					given column, and rows without one are left out
 #	finish				the end
 #
 # UPDATE_GOLDEN=1 writes the golden files anew: look at the difference before it is committed.
@@ -109,6 +111,16 @@ make_mixture()
 		return
 	complain 'mixture fails'
 	return 1
+}
+
+values()
+{
+	tr -d '\r' | awk -F, -v label="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[column[i] = $i] = i; next }
+	$at[label] != "" {
+		for (i = 2; i <= NF; i++)
+			if (i != at[label])
+				print $1 "," $at[label] "," column[i] "," $i
+	}'
 }
 
 # need_browser: skip the script if there is no Chromium, or no Python to drive it
