@@ -75,6 +75,13 @@ class Painter {
 		this.paint.fillStyle = color;
 		this.paint.fillRect(x, y, width, height);
 	}
+	/* Fill a column, into the strip if there is one. */
+	column(color, x, y, width, height) {
+		if (this.strip.isOpen)
+			this.strip.fill(color, x, y, width, height);
+		else
+			this.fill(color, x, y, width, height);
+	}
 	/* Shade the time before the trace begins and after it ends. */
 	drawOutside() {
 		const begin = this.x(this.trace.begin), end = this.x(this.trace.end);
@@ -130,7 +137,10 @@ class Painter {
 		const {begin, end} = this.view;
 		const colorOf = typeof color === 'function' ? color : () => color;
 		let k = lowerBound(at => list[at].begin, begin, 0, list.length);
+		const isDense = k + LEAST_COLUMNS < list.length && list[k + LEAST_COLUMNS].begin < end;
 
+		if (isDense)
+			this.strip.begin(this.width, y, y + height);
 		for (k = Math.max(k - 1, 0); k < list.length && list[k].begin < end;) {
 			const span = list[k];
 			const x = Math.max(this.x(span.begin), -2);
@@ -145,10 +155,12 @@ class Painter {
 				const pixel = Math.floor(x);
 
 				if (width + x >= 0)
-					this.fill(colorOf(span), pixel, y, 1, height);
+					this.column(colorOf(span), pixel, y, 1, height);
 				k = Math.max(k + 1, gallop(at => list[at].begin, this.time(pixel + 1), k, list.length));
 			}
 		}
+		if (isDense)
+			this.strip.end(this.paint);
 	}
 	/*
 	 * Draw the values of a counter as steps above its baseline: 0, or its least value if that is negative.  A pixel with
@@ -220,6 +232,10 @@ class Painter {
 		const pixels = [];
 
 		this.eachPixel(list, (x, from, to) => pixels.push([x, from, to]));
+		const isDense = pixels.length > LEAST_COLUMNS;
+
+		if (isDense)
+			this.strip.begin(this.width, y - 2, y + height + 2);
 		pixels.forEach(([x, from, to], k) => {
 			const before = k > 0 ? x - pixels[k - 1][0] : Infinity;
 			const after = k + 1 < pixels.length ? pixels[k + 1][0] - x : Infinity;
@@ -227,12 +243,14 @@ class Painter {
 
 			/* Hits that are close together have only a short mark, so that the events stay visible. */
 			if (isHit)
-				this.fill(this.theme.hit, x - 1, y - 2, 3, before >= 4 || after >= 4 ? height + 4 : 5);
+				this.column(this.theme.hit, x - 1, y - 2, 3, before >= 4 || after >= 4 ? height + 4 : 5);
 			if (to - from === 1 && before >= ROOM_FOR_MARK && after >= ROOM_FOR_MARK)
 				this.drawMark(list[from], y, height, room);
 			else
 				this.drawTick(list, x, from, to, y, height, after > 3 && !isHit ? 2 : 1);
 		});
+		if (isDense)
+			this.strip.end(this.paint);
 	}
 	/* A single event: a diamond, and its name if there is room. */
 	drawMark(i, y, height, room) {
@@ -261,7 +279,7 @@ class Painter {
 		let bottom = y + height;
 
 		if (to - from === 1) {
-			this.fill(this.theme.typeColor(this.trace.type(list[from])), x, bottom - size, width, size);
+			this.column(this.theme.typeColor(this.trace.type(list[from])), x, bottom - size, width, size);
 			return;
 		}
 		const counts = this.theme.countHues(list, from, to);
@@ -271,7 +289,7 @@ class Painter {
 			part += size * counts[hue] / (to - from);
 			if (counts[hue] === 0 || part < LEAST_PART)
 				continue; // the next hue gets this part, too
-			this.fill(this.theme.hues[hue], x, bottom -= part, width, part);
+			this.column(this.theme.hues[hue], x, bottom -= part, width, part);
 			part = 0;
 		}
 	}

@@ -15,6 +15,7 @@
  *	draw.js		times and colours
  *	counters.js	numbers of events as rows
  *	range.js	statistics of a range of time
+ *	strip.js	the columns of a row, as an image
  *	paint.js	draws the axis and the rows
  *	rows.js		which rows are shown, and in which order
  *	timeline.js	the axis and the rows

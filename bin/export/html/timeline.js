@@ -21,6 +21,7 @@ class Timeline extends Painter {
 		this.rows = new Rows(trace, new Counters(trace));
 		this.bookmarks = [];
 		this.isStale = true;
+		this.strip = new Strip();
 		this.kept = document.createElement('canvas'); // what is drawn, without the mouse
 		this.full = this.fullView();
 		this.view = {...this.full};
