@@ -415,11 +415,11 @@ void ctf_events_fill_span(const struct ctf_events *events, const struct event *b
 			  const struct span_time *time, bt_event *to)
 {
 	bt_field *payload = bt_event_borrow_payload_field(to);
+	int64_t length_ns = time->end_ns > time->begin_ns ? time->end_ns - time->begin_ns : 0;
 
 	fill_context(events, begins, to);
 	set_string(member(payload, SPAN_NAME), name);
-	bt_field_integer_unsigned_set_value(member(payload, SPAN_DURATION),
-					    time->end_ns > time->begin_ns ? (uint64_t)(time->end_ns - time->begin_ns) : 0);
+	bt_field_integer_unsigned_set_value(member(payload, SPAN_DURATION), (uint64_t)length_ns);
 	bt_field_integer_unsigned_set_value(member(payload, SPAN_NUMBER), time->number);
 	set_string(member(payload, SPAN_ENDING), time->ending == SPAN_OPEN ? "open" : "ended");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What txtrace why prints for the longest waits, as the page needs it: the comment at the top of records.js has the form. */
+/*
+ * What txtrace why prints for the longest waits, as the page needs it.  The comment at the top of records.js has the
+ * form.
+ */
 #ifndef TXTRACE_EXPORT_HTML_WHY_H
 #define TXTRACE_EXPORT_HTML_WHY_H
 

@@ -21,19 +21,14 @@
 #define MANY_TURNS 8
 #define FEW_PARTS 5
 
-static struct why_step step_of(const struct waiter *thread, int64_t from_ns, int64_t until_ns)
-{
-	return (struct why_step){.context = thread->context, .from_ns = from_ns, .until_ns = until_ns};
-}
-
 static struct why_step step_of_wait(const struct wait *wait)
 {
-	return step_of(wait->thread, wait->begin_ns, wait->end_ns);
+	return why_step(wait->thread, wait->begin_ns, wait->end_ns);
 }
 
 static struct why_step step_of_signal(const struct signal *signal)
 {
-	return step_of(signal->by, signal->at_ns, signal->at_ns);
+	return why_step(signal->by, signal->at_ns, signal->at_ns);
 }
 
 static void print_wait(const struct why_chain *why, const struct wait *wait, struct part part,
@@ -219,7 +214,7 @@ static void print_doing(struct why_chain *why, const struct waiter *thread, cons
 		print_chain(why, is, its, depth);
 		return;
 	}
-	why_step_line(&why->to, depth, step_of(thread, longest->begin_ns, longest->end_ns),
+	why_step_line(&why->to, depth, why_step(thread, longest->begin_ns, longest->end_ns),
 		      "%s was %s of that %s, in %u wait%s, the longest of %s.", thread->name,
 		 why_duration(doing->ns).text,
 		 why_wait(longest->state, longest->object, longest->service).text, doing->nr,
@@ -235,7 +230,7 @@ static void print_estimate(const struct why_chain *why, const struct waiter *thr
 {
 	int64_t other_ns = doings->rest_ns - doings->estimate.ran_ns;
 
-	why_step_line(&why->to, depth, step_of(thread, part.from_ns, part.until_ns),
+	why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 		 "%s %s, %s ran for ~%s, and was ready to run, or waited in a call that is not traced, for ~%s.",
 		 doings->rest_ns == part_length(part) ? "All the time, of" : "Of the other",
 		 why_duration(doings->rest_ns).text, thread->name, why_duration(doings->estimate.ran_ns).text,
@@ -251,13 +246,13 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 				  "ran, was ready to run, or waited in a call that is not traced,";
 
 	if (doings->unknown_ns * SMALL_PART >= part_length(part))
-		why_step_line(&why->to, depth, step_of(thread, part.from_ns, part.until_ns),
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 			      "What %s did for %s of that is not known: events are missing.",
 			 thread->name, why_duration(doings->unknown_ns).text);
 	if (doings->rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (doings->rest.ns[THREAD_UNKNOWN] < doings->rest_ns)
-		why_step_line(&why->to, depth, step_of(thread, part.from_ns, part.until_ns),
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 			 doings->rest_ns == part_length(part) ? "All the time, of %s, %s %s%s." :
 								"Of the other %s, %s %s%s.",
 			 why_duration(doings->rest_ns).text, thread->name, why_states(&doings->rest).text,
@@ -266,10 +261,10 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 	else if (doings->estimate.known_ns * KNOWN_PARTS >= doings->rest_ns * (KNOWN_PARTS - 1))
 		print_estimate(why, thread, doings, part, depth);
 	else if (doings->rest_ns == part_length(part))
-		why_step_line(&why->to, depth, step_of(thread, part.from_ns, part.until_ns),
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 			      "%s %s all the time.", thread->name, did);
 	else
-		why_step_line(&why->to, depth, step_of(thread, part.from_ns, part.until_ns),
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 			      "%s %s for the other %s.", thread->name, did,
 			 why_duration(doings->rest_ns).text);
 }
@@ -310,7 +305,7 @@ static void print_hold(struct why_chain *why, const struct wait *wait, const str
 	const struct hold *hold = &is->hold;
 	struct part both = wait_history_part(is, part);
 	struct words where = why_place(&why->to, hold->address);
-	struct why_step step = step_of(hold->thread, hold->since_ns != LONG_AGO ? hold->since_ns : both.from_ns,
+	struct why_step step = why_step(hold->thread, hold->since_ns != LONG_AGO ? hold->since_ns : both.from_ns,
 				       is->until_ns);
 
 	step.object = wait->object->handle;
@@ -503,7 +498,7 @@ static void print_end(const struct why_chain *why, const struct wait *wait, unsi
 	if (!wait->has_ended)
 		return;
 	if (wait->waker)
-		why_step_line(&why->to, depth, step_of(wait->waker, wait->end_ns, wait->end_ns),
+		why_step_line(&why->to, depth, why_step(wait->waker, wait->end_ns, wait->end_ns),
 			      "%s let %s go on%s%s; the wait ended %s.", wait->waker->name,
 			 wait->thread->name, *wait->waker_service ? ": " : "", wait->waker_service,
 			 why_time(&why->to, wait->end_ns).text);

@@ -51,6 +51,11 @@ void why_step_line(const struct why_words *to, unsigned int depth, struct why_st
 	va_end(list);
 }
 
+struct why_step why_step(const struct waiter *thread, int64_t from_ns, int64_t until_ns)
+{
+	return (struct why_step){.context = thread->context, .from_ns = from_ns, .until_ns = until_ns};
+}
+
 struct words why_duration(int64_t ns)
 {
 	struct words words;

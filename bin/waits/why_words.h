@@ -34,7 +34,10 @@ struct words {
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Do the same with a line that has a step. */
+/* Return a step that is about a thread. */
+struct why_step why_step(const struct waiter *thread, int64_t from_ns, int64_t until_ns);
+
+/* Do the same as why_line() with a line that has a step. */
 void why_step_line(const struct why_words *to, unsigned int depth, struct why_step step, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

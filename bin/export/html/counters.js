@@ -4,8 +4,8 @@
  * queue, and any number field of a described event type.  The row shows the value of each event until the next event.
  */
 
-const MEASURES = {enqueued: 'messages', current_count: 'count', remaining_blocks: 'free blocks', available_bytes: 'free bytes',
-	available_packets: 'free packets'};
+const MEASURES = {enqueued: 'messages', current_count: 'count', remaining_blocks: 'free blocks',
+	available_bytes: 'free bytes', available_packets: 'free packets'};
 const MINMAX = 64; // events between two entries of the lists of extremes
 
 class Counter {
@@ -19,7 +19,8 @@ class Counter {
 		this.low = new Float64Array(Math.ceil(values.length / MINMAX));
 		this.high = new Float64Array(this.low.length);
 		for (let block = 0; block < this.low.length; block++)
-			[this.low[block], this.high[block]] = this.scan(block * MINMAX, Math.min((block + 1) * MINMAX, values.length));
+			[this.low[block], this.high[block]] = this.scan(block * MINMAX,
+				Math.min((block + 1) * MINMAX, values.length));
 		[this.least, this.most] = this.extremes(0, values.length);
 	}
 	scan(from, to) {
@@ -63,14 +64,16 @@ class Counters {
 
 		for (let i = 0; i < trace.n; i++) {
 			const place = places[trace.type(i)];
-			const handle = place && trace.value(i, 4, 0, false), value = place && trace.value(i, 4, place.offset, false);
+			const handle = place && trace.value(i, 4, 0, false);
+			const value = place && trace.value(i, 4, place.offset, false);
 
 			if (!place || handle === null || value === null)
 				continue;
 			const key = `${handle}:${place.label}`;
 
 			if (!found.has(key))
-				found.set(key, {handle, label: place.label, events: new Growing(Uint32Array), values: new Growing(Float64Array)});
+				found.set(key, {handle, label: place.label, events: new Growing(Uint32Array),
+					values: new Growing(Float64Array)});
 			found.get(key).events.push(i);
 			found.get(key).values.push(value);
 		}
@@ -84,7 +87,8 @@ class Counters {
 	/* Return the number fields of the described types: {key, name}. */
 	get fields() {
 		return this.trace.types.flatMap(({id, name}) => (this.trace.facts.fields[id]?.[1] ?? [])
-			.filter(([, kind]) => 'uifbe'.includes(kind)).map(([path]) => ({key: `${id}.${path}`, name: `${name}: ${path}`})));
+			.filter(([, kind]) => 'uifbe'.includes(kind))
+			.map(([path]) => ({key: `${id}.${path}`, name: `${name}: ${path}`})));
 	}
 	/* Add a row for a field, or remove it.  Return the row, or null. */
 	toggle(key) {

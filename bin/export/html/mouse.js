@@ -201,7 +201,8 @@ class Mouse {
 		this.canvas.classList.toggle('over', found !== null);
 		if (!found)
 			return;
-		this.tip.replaceChildren(...(found.counter ? this.counterTip(found) : found.span ? this.spanTip(found.span) : this.eventTip(found.event)));
+		this.tip.replaceChildren(...(found.counter ? this.counterTip(found) :
+			found.span ? this.spanTip(found.span) : this.eventTip(found.event)));
 		const width = this.tip.offsetWidth, height = this.tip.offsetHeight;
 		const isLow = event.clientY + height + 24 > innerHeight;
 

@@ -419,8 +419,9 @@ class Page {
 		const has = kind => trace.rows.some(row => row.spans[kind]);
 		const box = document.getElementById('legend');
 		const classes = CLASSES.map(([text, color], k) => [text, color, trace.waits.some(span => span.waitClass === k)]);
-		const entries = [...classes.slice(1), classes[0], ['runs', 'run', has(KIND.RUN)], ['ready, without a CPU', 'ready', has(KIND.READY)],
-			['blocked', 'blocked', has(KIND.BLOCKED)], ['interrupt', 'isr', has(KIND.ISR)], ['holds a lock', 'lock', has(KIND.LOCK)],
+		const entries = [...classes.slice(1), classes[0], ['runs', 'run', has(KIND.RUN)],
+			['ready, without a CPU', 'ready', has(KIND.READY)], ['blocked', 'blocked', has(KIND.BLOCKED)],
+			['interrupt', 'isr', has(KIND.ISR)], ['holds a lock', 'lock', has(KIND.LOCK)],
 			['span', 'run', has(KIND.SPAN) && !has(KIND.RUN)], ['events lost', 'loss', trace.gaps.length > 0]];
 		const add = (text, color, className) => {
 			const entry = make('span', className, text);
@@ -531,7 +532,8 @@ class Page {
 			'k': step('all', -1), 'j': step('all', 1), 'n': step('hit', 1), 'N': step('hit', -1),
 			'm': () => this.setMark(this.selection?.event ?? null), '/': () => this.search.select(),
 			'r': () => this.toggleRange(), 'b': () => this.addBookmark(), 'B': () => this.nextBookmark(),
-			'h': () => this.changeRow((rows, row) => rows.hide(row)), 'p': () => this.changeRow((rows, row) => rows.togglePin(row)),
+			'h': () => this.changeRow((rows, row) => rows.hide(row)),
+			'p': () => this.changeRow((rows, row) => rows.togglePin(row)),
 			'H': () => timeline.change(rows => rows.hidden.clear()), 'o': () => timeline.change(rows => rows.nextSort()),
 			'?': () => this.toggleHelp(), 't': () => this.toggleDock(), 'Escape': () => this.escape(),
 			...Object.fromEntries(this.tabs.map((tab, k) => [String(k + 1), () => this.openTab(tab)])),

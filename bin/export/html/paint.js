@@ -8,7 +8,8 @@
  */
 
 const ARROWS = 300, LOOKED = 5000; // arrows, and waits to look at, in a view
-const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, STATES_LANE = 28, COUNTER_LANE = 30, PADDING = 4;
+const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, STATES_LANE = 28, PADDING = 4;
+const COUNTER_LANE = 30;
 const SPAN_LEAST_NS = 20; // the view shows at least this much time
 const STRETCH = 1.7; // largest factor for the row height, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
@@ -177,7 +178,7 @@ class Painter {
 		while (from < end) {
 			const x = Math.max(Math.floor(this.x(timeOf(from))), 0);
 			const to = Math.max(from + 1, gallop(timeOf, this.time(x + 1), from, end));
-			const next = to < events.length ? Math.min(this.x(timeOf(to)), this.width) : Math.min(this.x(this.trace.end), this.width);
+			const next = Math.min(this.x(to < events.length ? timeOf(to) : this.trace.end), this.width);
 			const [least, most] = row.extremes(from, to), last = values[to - 1];
 
 			this.paint.globalAlpha = 0.3;
@@ -474,8 +475,9 @@ class Painter {
 			this.paint.globalAlpha = 0.6;
 			this.fill(this.theme.text, x, AXIS_HEIGHT, 1, this.height);
 			this.paint.globalAlpha = 1;
-			this.flag(String(k + 1), x - FLAG / 2, Math.max(FLAG, this.paint.measureText(String(k + 1)).width + 12), this.theme.text,
-				this.theme.page);
+			const width = Math.max(FLAG, this.paint.measureText(String(k + 1)).width + 12);
+
+			this.flag(String(k + 1), x - FLAG / 2, width, this.theme.text, this.theme.page);
 			if (mark.note)
 				this.put(mark.note, x + 4, this.height - 10, 160, this.theme.text);
 		});

@@ -110,7 +110,8 @@ function typeTable(range, theme, callbacks) {
 function threadTable(range, callbacks) {
 	const {trace} = range;
 	const rows = trace.rows.filter(row => row.kind === 'thread').map(row => {
-		const [runs, ready, blocked, waits] = [KIND.RUN, KIND.READY, KIND.BLOCKED, KIND.WAIT].map(kind => range.sum(row.spans[kind]));
+		const [runs, ready, blocked, waits] = [KIND.RUN, KIND.READY, KIND.BLOCKED, KIND.WAIT]
+			.map(kind => range.sum(row.spans[kind]));
 
 		return {row, number: range.countOf(row.events), runs: runs.total, ready: ready.total, blocked: blocked.total,
 			waits: waits.count, waited: waits.total};
@@ -123,7 +124,8 @@ function threadTable(range, callbacks) {
 		...trace.facts.foreign ? [] : [['pid', ({row}) => row.pid, String], ['tid', ({row}) => row.tid, String]],
 		['events', ({number}) => number, grouped],
 		['share', ({number}) => number, number => share(number, whole)],
-		...hasRuns ? [['runs', ({runs}) => runs, brief], ['of the time', ({runs}) => runs, time => share(time, range.length)]] : [],
+		...hasRuns ? [['runs', ({runs}) => runs, brief],
+			['of the time', ({runs}) => runs, time => share(time, range.length)]] : [],
 		...trace.hasStates ? [['ready', ({ready}) => ready, brief], ['blocked', ({blocked}) => blocked, brief]] : [],
 		['waits', ({waits}) => waits, grouped],
 		['waited', ({waited}) => waited, time => time > 0 ? brief(time) : ''],
@@ -165,7 +167,8 @@ function spanTable(range, callbacks) {
 		['median', one => quantile(one.lengths, 0.5), brief],
 		['99 %', one => quantile(one.lengths, 0.99), brief],
 		['the longest', one => one.longestLength, brief],
-	], rows, one => callbacks.select({span: one.longest}), 'There are no spans of the program and no locks that were held.');
+	], rows, one => callbacks.select({span: one.longest}),
+	'There are no spans of the program and no locks that were held.');
 }
 
 function gapTable(range, callbacks) {

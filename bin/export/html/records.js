@@ -61,7 +61,7 @@
  *
  *	[depth, text]  or  [depth, text, context, object, from, until]
  *
- * for a line that is about a wait of a thread, about its hold of an object (a handle, or 0), or about what it did at a time.
+ * for a line that is about a wait of a thread, about its hold of an object (a handle, or 0), or about what it did then.
  *
  * Times are ns after the first event of the file.  A double holds them exactly for the first hundred days.
  */
@@ -69,7 +69,8 @@
 const KIND = {WAIT: 0, ISR: 1, LOCK: 2, LOSS: 3, RUN: 4, READY: 5, BLOCKED: 6, SPAN: 7};
 /* The classes of waits, as in bin/waits/wait_class.h: the name in the legend, and the name of its colour. */
 const CLASSES = [['other wait', 'wait-other'], ['mutex or other lock', 'wait-lock'], ['condition', 'wait-condition'],
-	['semaphore, queue', 'wait-queue'], ['sleep', 'wait-sleep'], ['I/O', 'wait-io'], ['end of a thread or process', 'wait-join']];
+	['semaphore, queue', 'wait-queue'], ['sleep', 'wait-sleep'], ['I/O', 'wait-io'],
+	['end of a thread or process', 'wait-join']];
 const KEPT_BYTES = 64, KEPT_DESCRIBED_BYTES = 256;
 const HEX = Array.from({length: 256}, (_, byte) => hex(byte, 2));
 /* Phases of a call, the sizes of the words of a layout, and those of kinds of fields: see lib/event/calls.h. */

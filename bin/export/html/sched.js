@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The data of scheduling records, as txtrace print shows them: see struct txtrace_sched in <trace_ext.h>. */
 
-const SWITCH_IN = 9, SWITCH_OUT = 10, SCHED_THREAD = 11, SCHED_GAP = 12, SCHED_START = 13, SCHED_STOP = 14, CPU_TIME = 15;
+const SWITCH_IN = 9, SWITCH_OUT = 10, SCHED_THREAD = 11, SCHED_GAP = 12;
+const SCHED_START = 13, SCHED_STOP = 14, CPU_TIME = 15;
 const SCHED_STATES = ['not known', 'running', 'ready', 'blocked', 'ended', 'running or ready'];
 const SCHED_ENDS = ['stopped', 'the recorder died', 'a CPU came online, whose switches the kernel does not report'];
 /* The least number of bytes of each type. */

@@ -36,8 +36,10 @@ class Strip {
 	}
 	fill(color, x, y, width, height) {
 		const {ratio, top, wide, high} = this;
-		const from = Math.max(Math.round(x * ratio), 0), to = Math.min(Math.max(Math.round((x + width) * ratio), from + 1), wide);
-		const above = Math.max(Math.round((y - top) * ratio), 0), below = Math.min(Math.round((y - top + height) * ratio), high);
+		const from = Math.max(Math.round(x * ratio), 0);
+		const to = Math.min(Math.max(Math.round((x + width) * ratio), from + 1), wide);
+		const above = Math.max(Math.round((y - top) * ratio), 0);
+		const below = Math.min(Math.round((y - top + height) * ratio), high);
 		let pixel = this.pixels.get(color);
 
 		if (pixel === undefined)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-/* The timeline: an axis, and below it a row for each thread, lock, span and counter.  It has the times and the places of the rows. */
+/*
+ * The timeline: an axis, and below it a row for each thread, lock, span and counter.  It has the times and the places of
+ * the rows.
+ */
 
 class Timeline extends Painter {
 	/*
 	 * callbacks: select(selection), measure(event), range(range), bookmark(mark) and view(), called when the user
-	 * selects something, measures to an event, selects a range of time, clicks a bookmark, or changes the view.  A selection is {event}, {span} or null.
+	 * selects something, measures to an event, selects a range of time, clicks a bookmark, or changes the view.  A selection
+	 * is {event}, {span} or null.
 	 */
 	constructor(trace, theme, callbacks) {
 		super();
