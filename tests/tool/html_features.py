@@ -72,10 +72,12 @@ def check_colors(page):
         for sight, matrix in SIGHTS.items():
             for (one, a), (other, b) in itertools.combinations(colors.items(), 2):
                 seen = [lab([sum(map(lambda x, y: x * y, row, linear(color))) for row in matrix]) for color in (a, b)]
-                check(math.dist(*seen) >= LEAST_DIFFERENCE, f"with {sight}, {one} looks like {other}: {math.dist(*seen):.1f}")
+                check(math.dist(*seen) >= LEAST_DIFFERENCE,
+                      f"with {sight}, {one} looks like {other}: {math.dist(*seen):.1f}")
         text, back, ink = page.run("[page.theme.waitText, page.theme.page, page.theme.text]")
         for name, color in colors.items():
-            check(contrast(color, text) >= LEAST_CONTRAST, f"the text on {name} has a contrast of {contrast(color, text):.1f}")
+            check(contrast(color, text) >= LEAST_CONTRAST,
+                  f"the text on {name} has a contrast of {contrast(color, text):.1f}")
         check(contrast(ink, back) >= LEAST_CONTRAST, "the legend is not readable")
     page.browser.dark(False)
 
@@ -85,16 +87,19 @@ def check_classes(page):
     page.open()
     names = page.run("CLASSES.map(([name]) => name)")
     kinds = {
-        "mutex or other lock": ("mutex", "rwlock", "spin lock", "once", "futex"), "condition": ("condition", "event flags", "barrier"),
+        "mutex or other lock": ("mutex", "rwlock", "spin lock", "once", "futex"),
+        "condition": ("condition", "event flags", "barrier"),
         "semaphore, queue": ("semaphore", "queue"), "end of a thread or process": ("thread",),
         "I/O": ("file", "TCP socket", "UDP socket"), "other wait": ("byte pool", "block pool"),
     }
-    calls = {"sleep": ("nanosleep", "clock_nanosleep", "sleeps"), "end of a thread or process": ("waitpid",), "I/O": ("poll", "epoll_wait"),
+    calls = {"sleep": ("nanosleep", "clock_nanosleep", "sleeps"), "end of a thread or process": ("waitpid",),
+             "I/O": ("poll", "epoll_wait"),
              "other wait": ("is suspended",)}
     class_of = {kind: name for table in (kinds, calls) for name, words in table.items() for kind in words}
     listed = {}
     for row in tool_json(page, "waits")["waits"]:
-        listed[re.sub(r" \([0-9a-f]{8}\)$", "", row["thread"]), round(row["start_s"] * 1e9)] = class_of.get(row["type"] or row["object"] or row["call"])
+        thread = re.sub(r" \([0-9a-f]{8}\)$", "", row["thread"])
+        listed[thread, round(row["start_s"] * 1e9)] = class_of.get(row["type"] or row["object"] or row["call"])
     shown = page.run("trace.waits.map(span => [span.begin, span.waitClass, span.row.name])")
     wrong = [(thread, begin, names[number], listed.get((thread, begin))) for begin, number, thread in shown
              if listed.get((thread, begin)) != names[number]]
@@ -115,7 +120,8 @@ def check_why(page):
     same(len(explained), min(len(waits), max(32, min(256, len(page.events) // 400))), f"{page.name}: explained waits")
     lengths = page.run("trace.waits.map(span => span.end - span.begin)")
     least = min(lengths[k] for k, *_ in explained)
-    check(all(lengths[k] <= least for k, _, _, is_explained in waits if not is_explained), f"{page.name}: not the longest waits")
+    check(all(lengths[k] <= least for k, _, _, is_explained in waits if not is_explained),
+          f"{page.name}: not the longest waits")
     nr_steps = 0
     for k, begin, context, _ in explained[:6] + explained[-6:]:
         lines = tool_json(page, "why", f"{context:08x}@{begin / 1e9:.9f}s")["lines"]
@@ -143,8 +149,10 @@ def check_step(page, k):
     if begin is not None:
         check(begin <= step[4] and end >= step[5], f"{page.name}: the step {step} leads to {begin} {end}")
     else:
-        check(when <= step[4] or when == page.run("trace.time[timeline.selectedRow().events[0]]"), f"{page.name}: the step {step} leads to {when}")
-    check(page.run("timeline.lineOf(timeline.selectedRow()) !== undefined"), f"{page.name}: the row of the step is not shown")
+        check(when <= step[4] or when == page.run("trace.time[timeline.selectedRow().events[0]]"),
+              f"{page.name}: the step {step} leads to {when}")
+    check(page.run("timeline.lineOf(timeline.selectedRow()) !== undefined"),
+          f"{page.name}: the row of the step is not shown")
     page.run("document.getElementById('back').click()")
     page.settle()
     same(page.run("trace.waits.indexOf(page.selection.span)"), k, f"{page.name}: the way back")
@@ -190,7 +198,8 @@ def check_range(page):
     same(page.run("page.range.sum(trace.waits).total"), total, f"{page.name}: time waited in the range")
     listed = [row for row in tool_json(page, "waits")["waits"] if row["duration_s"] is not None]
     known = [(row["start_s"] * 1e9, (row["start_s"] + row["duration_s"]) * 1e9) for row in listed]
-    check(abs(sum(overlap(begin, end, span) for span in known) - total) < 10 * len(known) + 10, f"{page.name}: txtrace waits has another time")
+    check(abs(sum(overlap(begin, end, span) for span in known) - total) < 10 * len(known) + 10,
+          f"{page.name}: txtrace waits has another time")
     # The key r takes what is visible; Esc ends the range.
     page.browser.key("Escape")
     same(page.run("page.range.isAll"), True, f"{page.name}: Esc does not end the range")
@@ -198,7 +207,8 @@ def check_range(page):
     page.run("timeline.show(trace.begin + (trace.end - trace.begin) / 4, trace.begin + (trace.end - trace.begin) / 2)")
     page.settle()
     page.browser.key("r")
-    check(all(abs(a - b) <= 0.5 for a, b in zip(page.run("[page.range.begin, page.range.end]"), page.view())), f"{page.name}: the range of the key r")
+    check(all(abs(a - b) <= 0.5 for a, b in zip(page.run("[page.range.begin, page.range.end]"), page.view())),
+          f"{page.name}: the range of the key r")
     page.settle()
     address = page.run("location.hash")
     wanted = page.run("[page.range.begin, page.range.end]")
@@ -218,9 +228,11 @@ def check_spans(page):
     check(told, f"{page.name}: the program describes no spans")
     for span in told:
         # One that lasts until the end of the trace has no end, but a slice.
-        number = page.run(f"page.range.sum(trace.rows.flatMap(row => row.spans[KIND.SPAN] ?? []).filter(span => span.name === {span['span']!r} && span.end < trace.end)).count")
+        number = page.run("page.range.sum(trace.rows.flatMap(row => row.spans[KIND.SPAN] ?? [])"
+                          f".filter(span => span.name === {span['span']!r} && span.end < trace.end)).count")
         same(number, span["times"], f"{page.name}: spans {span['span']}")
-        check(span["times"] <= rows.get(span["span"], 0) <= span["times"] + span["without_end"], f"{page.name}: {rows} spans")
+        check(span["times"] <= rows.get(span["span"], 0) <= span["times"] + span["without_end"],
+              f"{page.name}: {rows} spans")
 
 
 # Bookmarks.
@@ -260,7 +272,8 @@ def check_bookmarks(page):
     browser.click(x, y)
     same(page.run("page.lastBookmark"), times[1], f"{page.name}: the flag that was clicked")
     browser.key("8")
-    same(page.run("[...document.querySelectorAll('.bookmark input')].map(input => input.value)"), notes, f"{page.name}: notes")
+    same(page.run("[...document.querySelectorAll('.bookmark input')].map(input => input.value)"), notes,
+         f"{page.name}: notes")
     page.run("document.querySelector('.bookmark button:last-child').click()")
     same(page.run("page.bookmarks.list.map(mark => mark.time)"), times[1:], f"{page.name}: a bookmark that was removed")
     for damaged in ("#b=x,12:%zz,,5:", "#t=1&z=0&r=5,1&hide=t999&pin=&sort=odd&c=1.none&b=7"):
@@ -290,17 +303,21 @@ def check_rows(page):
     browser.key("p")
     same(names_of(page)[0], first, f"{page.name}: p pins {first}")
     same(sorted(names_of(page)), sorted(before), f"{page.name}: a pinned row is shown once")
-    threads = page.run("trace.rows.filter(row => row.kind === 'thread' && !timeline.rows.pinned.includes(row)).map(row => row.events.length)")
+    threads = page.run("trace.rows.filter(row => row.kind === 'thread' && !timeline.rows.pinned.includes(row))"
+                       ".map(row => row.events.length)")
     browser.key("o")
     same(page.run("document.getElementById('sort').value"), "events", f"{page.name}: o changes the order")
-    shown = page.run("timeline.groups.filter(group => group.kind === 'thread').map(group => group.rows.map(row => row.events.length))")
+    shown = page.run("timeline.groups.filter(group => group.kind === 'thread')"
+                     ".map(group => group.rows.map(row => row.events.length))")
     same(sorted(sum(shown, [])), sorted(threads), f"{page.name}: rows after o")
     check(all(group == sorted(group, reverse=True) for group in shown), f"{page.name}: sorted by events: {shown}")
     # Hide the second row with its button, which appears under the mouse.
     second = names_of(page)[1]
-    x, y = page.run("(box => [box.left + 20, box.top + 8])(timeline.lines.filter(line => line.row)[1].row.label.getBoundingClientRect())")
+    x, y = page.run("(box => [box.left + 20, box.top + 8])(timeline.lines.filter(line => line.row)[1].row.label"
+                    ".getBoundingClientRect())")
     browser.mouse("mouseMoved", x, y)
-    x, y = page.run("(box => [box.left + 10, box.top + 10])(timeline.lines.filter(line => line.row)[1].row.label.querySelector('.hide').getBoundingClientRect())")
+    x, y = page.run("(box => [box.left + 10, box.top + 10])(timeline.lines.filter(line => line.row)[1].row.label"
+                    ".querySelector('.hide').getBoundingClientRect())")
     browser.click(x, y)
     check(second not in names_of(page), f"{page.name}: × does not hide {second}")
     wanted = names_of(page)
@@ -321,11 +338,14 @@ def check_levels(page):
     for event in page.events:
         fields = dict(part.split("=", 1) for part in event["data"].replace(" #", "#").split(" ") if "=" in part)
         if "enqueued" in fields:
-            levels[event["data"].split("=", 1)[1].rsplit(" ", 3)[0]].append((event["number"], float(int(fields["enqueued"], 0))))
+            queue = event["data"].split("=", 1)[1].rsplit(" ", 3)[0]
+            levels[queue].append((event["number"], float(int(fields["enqueued"], 0))))
     rows = page.run("timeline.rows.counters.rows.filter(row => row.name.endsWith(': messages')).map(row => "
                     "[[...row.events].map(i => trace.number[i]), [...row.values], row.least, row.most])")
-    same(sorted([list(zip(numbers, values)) for numbers, values, *_ in rows]), sorted(levels.values()), f"{page.name}: lengths of queues")
-    check(rows and all(least == min(values) and most == max(values) for _, values, least, most in rows), f"{page.name}: extremes")
+    same(sorted([list(zip(numbers, values)) for numbers, values, *_ in rows]), sorted(levels.values()),
+         f"{page.name}: lengths of queues")
+    check(rows and all(least == min(values) and most == max(values) for _, values, least, most in rows),
+          f"{page.name}: extremes")
     check_extremes(page)
     # The tip under the mouse has the value at this time.
     numbers, values = rows[0][0], rows[0][1]
@@ -336,7 +356,8 @@ def check_levels(page):
                      f"return [box.left + timeline.x(trace.time[i]) + 1, box.top + line.y - timeline.scroller.scrollTop + 12]; }})()")
     page.browser.mouse("mouseMoved", *place)
     page.settle()
-    check(page.text("tip").split("since")[0].endswith(f"= {values[k]:g}"), f"{page.name}: the tip of a queue is {page.text('tip')}, not {values[k]}")
+    check(page.text("tip").split("since")[0].endswith(f"= {values[k]:g}"),
+          f"{page.name}: the tip of a queue is {page.text('tip')}, not {values[k]}")
 
 
 def check_extremes(page):
@@ -359,7 +380,8 @@ def check_fields(page):
     key = page.run("timeline.rows.counters.fields.find(({name}) => name === 'order: load').key")
     page.run(f"(menu => {{ menu.value = {key!r}; menu.dispatchEvent(new Event('change')); }})(document.getElementById('fields'))")
     page.settle()
-    rows = "timeline.rows.counters.rows.filter(row => row.name === 'order: load').map(row => [[...row.events].map(i => trace.number[i]), [...row.values]])"
+    rows = ("timeline.rows.counters.rows.filter(row => row.name === 'order: load')"
+            ".map(row => [[...row.events].map(i => trace.number[i]), [...row.values]])")
     values = json.loads(subprocess.run([page.tool, "print", "--format", "json", "-f", "event:order", page.trace], check=True,
                                        stdout=subprocess.PIPE).stdout)
     wanted = [[event["number"] for event in values], [event["data"]["load"] for event in values]]
@@ -370,7 +392,8 @@ def check_fields(page):
     same(page.run(rows), [wanted], f"{page.name}: the row of a field, from a link")
     # The button beside the field removes the row again.
     page.run(f"page.goTo(page.listOf(trace.types.find(type => type.name === 'order').events[0], 'type')[0])")
-    page.run("[...document.querySelectorAll('.words tr')].find(row => row.cells[0].textContent === 'load').querySelector('button').click()")
+    page.run("[...document.querySelectorAll('.words tr')].find(row => row.cells[0].textContent === 'load')"
+             ".querySelector('button').click()")
     same(page.run(rows), [], f"{page.name}: a row that was removed")
 
 
@@ -381,7 +404,8 @@ def check_stale_tip(page):
     browser = page.browser
     page.open()
     i = len(page.events) // 2
-    for act, what in ((lambda: browser.key("?"), "the help"), (lambda: page.run("page.setDock(innerHeight - 180)"), "the lower part"),
+    for act, what in ((lambda: browser.key("?"), "the help"),
+                      (lambda: page.run("page.setDock(innerHeight - 180)"), "the lower part"),
                       (lambda: page.run("dispatchEvent(new Event('blur'))"), "another window")):
         page.open()
         # The place is close to the bottom, so that the lower part can cover it.
