@@ -186,13 +186,14 @@ def check_tip(page):
     is_at_end = page.run("timeline.view.end >= timeline.full.end")
     for key in ("ArrowLeft" if is_at_end else "ArrowRight", "-", "0"):
         before = page.view()
+        is_all = page.run("timeline.view.begin <= timeline.full.begin && timeline.view.end >= timeline.full.end")
         browser.key(key)
         page.settle()
         found = page.run(f"(found => found ? [...(found.span ? timeline.mouse.spanTip(found.span) : "
                          f"timeline.mouse.eventTip(found.event))].map(part => part.textContent ?? part).join('') : null)"
                          f"(timeline.mouse.find(...timeline.mouse.place({{clientX: {x}, clientY: {y}}})))")
         is_hidden, text = page.run(tip)
-        check(key == "0" or page.view() != before, f"{page.name}: {key} does not move the timeline")
+        check(key == "0" or is_all or page.view() != before, f"{page.name}: {key} does not move the timeline")
         same(None if is_hidden else text, found, f"{page.name}: the tip after {key}")
 
 
