@@ -32,10 +32,6 @@ static void print_csv_titles(struct table *table)
 	if (table->has_titles)
 		return;
 	table->has_titles = true;
-	if (!table->has_records) {
-		text_string(table->text, "report,subject,item,statistic,value\r\n");
-		return;
-	}
 	for (int i = 0; i < table->nr_columns; i++) {
 		text_string(table->text, i > 0 ? "," : "");
 		text_csv(table->text, table->columns[i].key);
@@ -47,8 +43,10 @@ void table_close(struct table *table)
 {
 	if (table->format == FORMAT_JSON)
 		json_end(&table->json);
-	if (table->format == FORMAT_CSV)
+	if (table->format == FORMAT_CSV && table->has_records)
 		print_csv_titles(table);
+	else if (table->format == FORMAT_CSV)
+		csv_rows_print(&table->rows, table->text);
 	free(table->cell);
 }
 
@@ -325,30 +323,19 @@ static void print_records(const struct table *table)
 
 static void print_csv(struct table *table)
 {
-	struct text *text = table->text;
-
-	print_csv_titles(table);
 	if (table->has_records) {
+		print_csv_titles(table);
 		print_records(table);
 		return;
 	}
+	for (int i = 0; i < table->nr_columns; i++)
+		csv_rows_column(&table->rows, table->columns[i].key);
 	for (size_t i = 0; i < table->nr_cells; i++) {
 		int column = (int)(i % (size_t)table->nr_columns);
-		char *const *labels = &table->cell[i - (size_t)column];
 
-		if (column < table->nr_labels)
-			continue;
-		text_csv(text, table->title);
-		for (int label = 0; label < 2; label++) {
-			text_char(text, ',');
-			if (label < table->nr_labels && labels[label])
-				text_csv(text, labels[label]);
-		}
-		text_char(text, ',');
-		text_csv(text, table->columns[column].key);
-		text_char(text, ',');
-		text_csv(text, table->cell[i] ? table->cell[i] : "");
-		text_string(text, "\r\n");
+		if (column == 0)
+			csv_rows_begin(&table->rows, table->key);
+		csv_rows_put(&table->rows, table->columns[column].key, table->cell[i]);
 	}
 }
 

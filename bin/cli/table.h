@@ -2,10 +2,9 @@
 /*
  * Tables, printed as text, JSON or CSV.
  *
- * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has one line for each
- * value: the table, the labels (the first columns), the column and the value. So tables with different columns fit into
- * one file. If the only table has records, CSV has the keys of the columns in its first line, and then one line for
- * each row.
+ * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has the keys of the
+ * columns in its first line, and then one line for each row. If there can be several tables, the first column is `report`, the
+ * key of the table, and the others are the columns of all tables (csv_rows.h).
  *
  * A text has lines of at most `width` characters, if this is possible: then the least important columns are left out.
  */
@@ -16,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/output.h"
+#include "cli/csv_rows.h"
 #include "cli/format.h"
 #include "cli/json.h"
 
@@ -33,8 +33,9 @@ struct table {
 	int width; /* largest number of characters of a line of text; 0 means any number */
 	/* the keys of the columns that long lines leave out, the first one first; NULL: none */
 	const char *const *minor;
-	bool has_records; /* CSV has one line for each row */
-	bool has_titles;  /* CSV: the first line is printed */
+	bool has_records; /* there is only one table: CSV does not need a column for its name */
+	bool has_titles;  /* CSV with has_records: the first line is printed */
+	struct csv_rows rows; /* of CSV without has_records */
 	struct json json;
 	const char *title, *key;
 	const struct column *columns;

@@ -389,8 +389,44 @@ void ctf_events_fill(const struct ctf_events *events, const struct event *event,
 		fill_bytes(event->data, event->size, member(payload, 0));
 }
 
+/* Spans. */
+
+enum { SPAN_NAME, SPAN_DURATION, SPAN_NUMBER, SPAN_ENDING };
+
+bt_event_class *ctf_events_span_class(struct ctf_events *events)
+{
+	bt_field_class *payload;
+
+	if (events->span_class)
+		return events->span_class;
+	payload = must(bt_field_class_structure_create(events->trace_class));
+	add_member(payload, "span", bt_field_class_string_create(events->trace_class));
+	add_member(payload, "duration_ns", unsigned_class(events, 64, false));
+	add_member(payload, "number", unsigned_class(events, 64, false));
+	add_member(payload, "ending", bt_field_class_string_create(events->trace_class));
+	events->span_class = must(bt_event_class_create(events->stream_class));
+	ctf_must_be_zero(bt_event_class_set_name(events->span_class, "txtrace_span"));
+	ctf_must_be_zero(bt_event_class_set_payload_field_class(events->span_class, payload));
+	bt_field_class_put_ref(payload);
+	return events->span_class;
+}
+
+void ctf_events_fill_span(const struct ctf_events *events, const struct event *begins, const char *name,
+			  const struct span_time *time, bt_event *to)
+{
+	bt_field *payload = bt_event_borrow_payload_field(to);
+	int64_t length_ns = time->end_ns > time->begin_ns ? time->end_ns - time->begin_ns : 0;
+
+	fill_context(events, begins, to);
+	set_string(member(payload, SPAN_NAME), name);
+	bt_field_integer_unsigned_set_value(member(payload, SPAN_DURATION), (uint64_t)length_ns);
+	bt_field_integer_unsigned_set_value(member(payload, SPAN_NUMBER), time->number);
+	set_string(member(payload, SPAN_ENDING), time->ending == SPAN_OPEN ? "open" : "ended");
+}
+
 void ctf_events_put_refs(struct ctf_events *events)
 {
+	bt_event_class_put_ref(events->span_class);
 	for (size_t i = 0; i < events->nr_classes; i++)
 		bt_event_class_put_ref(events->classes[i]);
 	bt_stream_put_ref(events->stream);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/map.h"
+#include "report/spans.h"
 #include "trace/source.h"
 
 /*
@@ -35,6 +36,7 @@ struct ctf_events {
 	struct map class_of; /* value: 1 + index in classes[] */
 	bt_event_class **classes;
 	size_t nr_classes;
+	bt_event_class *span_class; /* NULL until there is a span */
 };
 
 /* Exit if a function of Babeltrace failed.  In these files, the cause is always a lack of memory. */
@@ -55,5 +57,16 @@ bt_event_class *ctf_events_class(struct ctf_events *events, const struct event *
 /* Fill in all fields of `to`. */
 void ctf_events_fill(const struct ctf_events *events, const struct event *event, const struct ctf_shape *shape,
 		     bt_event *to);
+
+/*
+ * A span is an event with the name "txtrace_span", at the time when the span begins.  Its fields are the name of the
+ * span, its duration, the number of the event that begins it, and "ended" or "open".  An open span lasts until the last
+ * event.
+ */
+bt_event_class *ctf_events_span_class(struct ctf_events *events);
+
+/* Fill in all fields of `to`.  `begins` is the event that begins the span. */
+void ctf_events_fill_span(const struct ctf_events *events, const struct event *begins, const char *name,
+			  const struct span_time *time, bt_event *to);
 
 #endif

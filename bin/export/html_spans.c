@@ -11,8 +11,11 @@
 
 enum span_kind { SPAN_WAIT, SPAN_ISR, SPAN_LOCK, SPAN_LOSS, SPAN_RUN, SPAN_READY, SPAN_BLOCKED, SPAN_SPAN };
 
+#define CLASS_SHIFT 3 /* the class of a wait is in the bits above the kind */
+
 struct slice {
 	enum span_kind kind;
+	enum wait_class wait_class;
 	int64_t begin_ns;
 	uint32_t name, holder; /* numbers of names */
 };
@@ -28,7 +31,7 @@ static void pack_span(struct html_spans *spans, const struct slice *slice, uint3
 {
 	struct pack *pack = &spans->pack;
 
-	pack_number(pack, slice->kind);
+	pack_number(pack, (uint64_t)slice->wait_class << CLASS_SHIFT | slice->kind);
 	pack_number(pack, row);
 	pack_signed(pack, pid);
 	pack_signed(pack, slice->begin_ns - spans->last_ns);
@@ -102,8 +105,8 @@ void html_spans_mark(void *arg, const struct mark *mark)
 		name = cpu;
 	}
 	if (mark->kind == MARK_BEGIN && stack->depth++ < DEPTH)
-		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->time_ns,
-								name_number(spans, name),
+		stack->slice[stack->depth - 1] = (struct slice){kind_of(mark), mark->wait_class,
+								mark->time_ns, name_number(spans, name),
 								name_number(spans, mark->holder)};
 	if (mark->kind == MARK_END && stack->depth > 0 && stack->depth-- <= DEPTH)
 		pack_span(spans, &stack->slice[stack->depth], row_of(spans, mark->track), mark->track->pid, mark);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slices of the timeline as the page needs them: a record of a span for each.  The comment at the top of trace.js
+ * The slices of the timeline as the page needs them: a record of a span for each.  The comment at the top of records.js
  * describes it.  The page makes the instants from the events.  The slice of a lock has the name of the holder.
  */
 #ifndef TXTRACE_EXPORT_HTML_SPANS_H

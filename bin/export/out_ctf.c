@@ -7,6 +7,8 @@
  * into packets of PACKET_EVENTS events.  A gap becomes a packet without events.  This packet records that events
  * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.
  *
+ * The events of spans are in the same stream, each directly before the event that begins the span.
+ *
  * The exporter makes the directory under a temporary name beside the final name.  It renames the directory when the
  * trace is complete.
  */
@@ -20,8 +22,10 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "cli/options.h"
 #include "export/ctf_events.h"
 #include "export/export.h"
+#include "export/span_list.h"
 
 #define PACKET_EVENTS 65536
 
@@ -49,6 +53,8 @@ struct ctf {
 	uint64_t gap_end_ns;
 	uint64_t nr_in_packet;
 	uint64_t nr_in_gap; /* number of events that were lost in the only gap; 0: not known */
+	struct span_list spans;
+	size_t next_span;
 	bool ends_in_gap;   /* the stream was full when the recording ended, and has no OVERFLOW for that */
 };
 
@@ -135,6 +141,32 @@ static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *it
 	return message;
 }
 
+/* Return true if a span begins with the next event, or before. */
+static bool is_at_span(struct ctf *ctf)
+{
+	return ctf->next_span < ctf->spans.nr && peek(ctf) &&
+	       ctf->spans.time[ctf->next_span].number <= ctf->event.number;
+}
+
+static const bt_message *put_span(struct ctf *ctf, bt_self_message_iterator *iterator)
+{
+	const struct span_time *time = &ctf->spans.time[ctf->next_span++];
+	struct event begins = ctf->event;
+	const struct txtrace_object *object = source_object(ctf->export->source, time->context);
+	bt_message *message;
+
+	if (time->number != ctf->event.number) { /* a packet without events replaces the event that begins the span */
+		begins = (struct event){.context = time->context, .pid = object ? object->pid : 0, .priority = -1,
+					.thread = source_context_name(ctf->export->source, time->context)};
+	}
+	ctf->last_ns = time_of(ctf);
+	message = must(bt_message_event_create_with_packet_and_default_clock_snapshot(
+		iterator, ctf_events_span_class(&ctf->events), ctf->packet, ctf->last_ns));
+	ctf_events_fill_span(&ctf->events, &begins, ctf->spans.spans.span[time->span].name, time,
+			     bt_message_event_borrow_event(message));
+	return message;
+}
+
 /* Return the next message, or NULL if this step has none. */
 static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *iterator)
 {
@@ -163,7 +195,7 @@ static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator 
 			return must(end_packet(ctf, iterator, STEP_GAP));
 		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
 			return must(end_packet(ctf, iterator, STEP_BETWEEN));
-		return put_event(ctf, iterator);
+		return is_at_span(ctf) ? put_span(ctf, iterator) : put_event(ctf, iterator);
 	case STEP_END:
 		ctf->step = STEP_OVER;
 		return must(bt_message_stream_end_create(iterator, ctf->events.stream));
@@ -351,6 +383,8 @@ static bool run(struct export *export)
 	if (is_in_the_way(export))
 		return false;
 	count_lost(&ctf);
+	span_list_read(&ctf.spans, export->source, export->selection, export->spans, false);
+	source_rewind(export->source);
 	ctf_must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
 	if (!mkdtemp(part)) {
 		message_error(errno, "%s", export->output);
@@ -361,15 +395,19 @@ static bool run(struct export *export)
 	is_fine = run_graph(&ctf, path) && give_name(export, path);
 	nftw(part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	ctf_events_free(&ctf.events);
+	span_list_free(&ctf.spans);
 	free(path);
 	free(part);
 	return is_fine;
 }
 
+static const int options[] = {OPTION_SPAN, 0};
+
 const struct exporter exporter_ctf = {
 	.name = "ctf",
 	.suffix = ".ctf",
 	.summary = "a directory for babeltrace2 and Trace Compass",
+	.options = options,
 	.makes_output = true,
 	.run = run,
 };

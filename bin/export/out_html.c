@@ -3,7 +3,7 @@
  * export --to html: write a self-contained page that shows a trace as a timeline.
  *
  * The page is bin/export/html/page.html with page.css and the scripts. The events are between the parts of the page, as
- * blocks of records (pack.h). The comment at the top of trace.js describes a record. Some data, such as names, are
+ * blocks of records (pack.h). The comment at the top of records.js describes a record. Some data, such as names, are
  * known only at the end. They follow the blocks as JSON. So memory use depends on the number of threads, objects and
  * event types, not on the number of events.
  */
@@ -21,6 +21,7 @@
 #include "export/html/page.h"
 #include "export/html_fields.h"
 #include "export/html_spans.h"
+#include "export/html_why.h"
 #include "export/pack.h"
 #include "export/timeline.h"
 #include "trace/calldata.h"
@@ -392,6 +393,7 @@ static void put_facts(struct html *html)
 	html_put_fields(text, html->export->source);
 	put_sites(html);
 	put_names(html);
+	html_put_why(text, html->export->source, html->export->selection, html->nr_events);
 	text_printf(text, "\"end\":%" PRId64 "}", html->end_ns - source->first_ns);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "export/span_list.h"
 #include "report/cpu_slices.h"
 #include "trace/native.h"
 #include "trace/states.h"
@@ -214,7 +215,8 @@ static void take_began(void *arg, const struct wait *wait)
 		track_of_thread(&timeline->tracks, wait->thread->context, timeline->pid);
 	struct track *lane = holder_lane(timeline, wait);
 	char name[TRACK_NAME_BYTES];
-	struct mark mark = {.kind = MARK_BEGIN, .time_ns = wait->begin_ns, .name = name};
+	struct mark mark = {.kind = MARK_BEGIN, .time_ns = wait->begin_ns, .name = name,
+			    .wait_class = wait_class_of(wait)};
 
 	if (thread->kind != TRACK_THREAD)
 		return;
@@ -483,33 +485,6 @@ static void put_state(void *arg, const struct state_period *period)
 
 /* Spans. */
 
-struct all_spans {
-	struct span_time *time;
-	size_t nr, room;
-};
-
-static void take_span(void *arg, const struct span_time *time)
-{
-	struct all_spans *all = arg;
-
-	if (time->ending == SPAN_LOST)
-		return;
-	if (all->nr == all->room) {
-		all->room = all->room ? 2 * all->room : 256;
-		all->time = must(reallocarray(all->time, all->room, sizeof(*all->time)));
-	}
-	all->time[all->nr++] = *time;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct span_time *left = a, *right = b;
-
-	if (left->span != right->span)
-		return left->span < right->span ? -1 : 1;
-	return (left->number > right->number) - (left->number < right->number);
-}
-
 /* Return the first track of this span whose last slice has ended at this time. */
 static struct track *lane_of_span(struct timeline *timeline, const struct span *span, const struct span_time *time)
 {
@@ -527,27 +502,18 @@ static struct track *lane_of_span(struct timeline *timeline, const struct span *
 
 static void put_spans(struct timeline *timeline)
 {
-	struct all_spans all = {0};
-	struct spans spans = {.take = take_span, .arg = &all};
+	struct span_list list;
 
-	spans_copy(&spans, timeline->wanted_spans);
-	spans_add_described(&spans, timeline->source);
-	if (spans.nr > 0) {
-		spans_read(&spans, timeline->source, timeline->selection);
-		spans_report_keys(&spans, timeline->source);
-	}
-	if (all.nr > 0)
-		qsort(all.time, all.nr, sizeof(*all.time), by_begin);
-	for (size_t i = 0; i < all.nr; i++) {
-		const struct span *span = &spans.span[all.time[i].span];
-		struct track *track = lane_of_span(timeline, span, &all.time[i]);
+	span_list_read(&list, timeline->source, timeline->selection, timeline->wanted_spans, true);
+	for (size_t i = 0; i < list.nr; i++) {
+		const struct span *span = &list.spans.span[list.time[i].span];
+		struct track *track = lane_of_span(timeline, span, &list.time[i]);
 
 		put(timeline, track,
-		    (struct mark){.kind = MARK_BEGIN, .time_ns = all.time[i].begin_ns, .name = span->name});
-		end_slice(timeline, track, all.time[i].end_ns);
+		    (struct mark){.kind = MARK_BEGIN, .time_ns = list.time[i].begin_ns, .name = span->name});
+		end_slice(timeline, track, list.time[i].end_ns);
 	}
-	free(all.time);
-	spans_free(&spans);
+	span_list_free(&list);
 }
 
 void timeline_end(struct timeline *timeline, bool is_complete)

@@ -32,6 +32,7 @@
 #include "report/spans.h"
 #include "trace/selection.h"
 #include "waits/state_periods.h"
+#include "waits/wait_class.h"
 
 enum mark_kind { MARK_BEGIN, MARK_END, MARK_INSTANT, MARK_COUNTER };
 
@@ -43,6 +44,7 @@ struct mark {
 	const struct event *event; /* the event that the mark shows, or NULL */
 	unsigned int waker;	   /* in the MARK_END of a wait, handle of the thread that ended it, or 0 */
 	const char *holder;	   /* name of the holder of the awaited object, or NULL */
+	enum wait_class wait_class; /* in the MARK_BEGIN of a wait */
 	const struct state_period *period; /* what the slice of a track with states shows, or NULL */
 	uint64_t flow;		   /* number of the flow through this mark, or 0 if there is none */
 	bool flow_ends;

@@ -555,10 +555,11 @@ void waits_init(struct waits *waits, struct source *source, const struct waits_l
  */
 static void find_beginning(struct waits *waits, const struct event *event)
 {
-	bool is_start = event->row && event->row == calltable_find("txtrace_process_start");
+	bool is_start;
 
-	if (waits->is_beyond_start)
+	if (waits->is_beyond_start) /* so the search in the table does not cost time for each event */
 		return;
+	is_start = event->row && event->row == calltable_find("txtrace_process_start");
 	if (waits->nr_calls == 1)
 		waits->first_context = event->context;
 	waits->has_beginning = is_start && event->context == waits->first_context;

@@ -14,52 +14,6 @@
 #include "waits/why_chain.h"
 #include "waits/why_choice.h"
 
-/* Append a reason for which a signal may be missing. */
-static void add_doubt(struct words *doubt, const char *reason)
-{
-	size_t used = strlen(doubt->text);
-
-	snprintf(doubt->text + used, sizeof(doubt->text) - used, "%s%s", used > 0 ? "; " : "", reason);
-}
-
-static bool has_processes(const struct source *source)
-{
-	pid_t first = 0;
-
-	for (size_t i = 0; i < source->nr_objects; i++) {
-		const struct txtrace_object *object = &source->objects[i];
-
-		if (object->type != OBJECT_THREAD || object->pid == 0)
-			continue;
-		if (first != 0 && object->pid != first)
-			return true;
-		first = object->pid;
-	}
-	return false;
-}
-
-/* Say why the trace cannot show that no thread signalled an object.  Call this before the file is read. */
-static struct words find_doubt(struct source *source)
-{
-	const unsigned long long nr_lost =
-		source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
-	const unsigned long long nr_unnamed = source_count_unnamed(source).nr_events;
-	struct words doubt = {""};
-	char text[80];
-
-	snprintf(text, sizeof(text), "%llu events were lost", nr_lost);
-	if (nr_lost > 0)
-		add_doubt(&doubt, text);
-	else if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		add_doubt(&doubt, "the log has not all recorded events");
-	if (source_incomplete(source))
-		add_doubt(&doubt, source_incomplete(source));
-	snprintf(text, sizeof(text), "%llu events have no thread", nr_unnamed);
-	if (nr_unnamed > 0)
-		add_doubt(&doubt, text);
-	return doubt;
-}
-
 static void print_no_wait(const struct why_words *to, const struct why_choice *choice, bool has_time)
 {
 	const char *name = source_context_name(to->source, choice->context);
@@ -102,25 +56,6 @@ static void print_longest(const struct why_words *to, const struct why_choice *c
 
 /* The second pass. */
 
-/* Add the reasons that only the events show. */
-static void add_doubts(struct why_chain *why)
-{
-	const struct source *source = why->to.source;
-	bool has_loss = *why->doubt.text != '\0';
-
-	why->lacks_beginning = !source->file.foreign && !why->waits.has_beginning;
-	if (why->waits.nr_gaps > 0 && !has_loss)
-		add_doubt(&why->doubt, "the recording was interrupted, or its filter changed");
-}
-
-static void print_untraced(const struct why_words *to, const struct why_choice *choice)
-{
-	const struct words untraced = why_untraced(&choice->unseen, choice->context);
-
-	if (*untraced.text)
-		why_line(to, 0, "%s.", untraced.text);
-}
-
 static bool explain(struct source *source, const struct why_choice *choice, struct why_chain *why)
 {
 	static const struct selection all;
@@ -131,27 +66,29 @@ static bool explain(struct source *source, const struct why_choice *choice, stru
 						.unknown = wait_history_unknown,
 						.spent = wait_history_spent,
 						.ran = wait_history_ran};
+	struct waits waits;
 
+	why->waits = &waits;
 	wait_history_begin(&why->history);
 	why->history.number = choice->found.number;
 	why->history.context = choice->context;
 	why->history.all = (struct part){choice->found.begin_ns, choice->found.end_ns};
 	why->history.has_cost = choice->cost.nr > 1;
 	why->history.cost_object = choice->found.object->index;
-	waits_read(&why->waits, source, &all, &listener);
-	add_doubts(why);
+	waits_read(&waits, source, &all, &listener);
+	why_doubt_end(&why->doubt, &waits);
 	if (why->history.target.wait.thread) {
 		if (choice->cost.nr > 1)
 			why_chain_print_cost(why, &choice->found, choice->cost.nr, choice->cost.ns);
 		why_chain_print(why);
 		print_longest(&why->to, choice);
 		why_chain_print_times(why);
-		print_untraced(&why->to, choice);
+		why_chain_print_untraced(why, &choice->unseen, choice->context);
 	} else {
 		message("%s: the file changed between two passes", source->path);
 	}
 	wait_history_free(&why->history);
-	waits_free(&why->waits);
+	waits_free(&waits);
 	return why->history.target.wait.thread != NULL;
 }
 
@@ -183,8 +120,7 @@ bool why_report(struct source *source, const char *thread, const struct time_arg
 	struct json json;
 	bool is_fine = true;
 
-	why.doubt = find_doubt(source);
-	why.has_processes = has_processes(source);
+	why_doubt_begin(&why.doubt, source);
 	if (!why_choose(source, thread, at, &choice)) {
 		is_fine = false;
 	} else {

@@ -22,6 +22,16 @@
 #define MANY_TURNS 8
 #define FEW_PARTS 5
 
+static struct why_step step_of_wait(const struct wait *wait)
+{
+	return why_step(wait->thread, wait->begin_ns, wait->end_ns);
+}
+
+static struct why_step step_of_signal(const struct signal *signal)
+{
+	return why_step(signal->by, signal->at_ns, signal->at_ns);
+}
+
 static void print_wait(const struct why_chain *why, const struct wait *wait, struct part part,
 		      unsigned int depth)
 {
@@ -29,19 +39,20 @@ static void print_wait(const struct why_chain *why, const struct wait *wait, str
 	bool is_all = part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns;
 
 	if (!wait->has_ended)
-		why_line(&why->to, depth,
+		why_step_line(&why->to, depth, step_of_wait(wait),
 		     "%s was %s from %s on, and still was when %s ended %s, %s later.",
 		     wait->thread->name, what.text, why_time(&why->to, wait->begin_ns).text + 3,
 		     wait->thread->has_died ? "its process" : "the trace",
 		     why_time(&why->to, wait->end_ns).text,
 		     why_duration(wait->end_ns - wait->begin_ns).text);
 	else if (depth == 0 || is_all)
-		why_line(&why->to, depth, "%s was %s%s %s, from %s to %s.", wait->thread->name,
+		why_step_line(&why->to, depth, step_of_wait(wait), "%s was %s%s %s, from %s to %s.", wait->thread->name,
 		     why_duration(wait->end_ns - wait->begin_ns).text, depth > 0 ? " of that" : "",
 		     what.text, why_time(&why->to, wait->begin_ns).text + 3,
 		     why_time(&why->to, wait->end_ns).text + 3);
 	else
-		why_line(&why->to, depth, "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
+		why_step_line(&why->to, depth, step_of_wait(wait),
+			      "%s was %s of that %s, in all from %s to %s.", wait->thread->name,
 		     why_duration(part_length(part)).text, what.text,
 		     why_time(&why->to, wait->begin_ns).text + 3, why_time(&why->to, wait->end_ns).text + 3);
 }
@@ -83,7 +94,8 @@ static void print_cycle(const struct why_chain *why, int first, unsigned int dep
 	for (unsigned int i = (unsigned int)first; i < why->depth; i++)
 		has_limit |= is_limited(&why->chain[i]->wait);
 	if (has_ended) {
-		why_line(&why->to, depth, "%s is explained above.", why->chain[first]->wait.thread->name);
+		why_step_line(&why->to, depth, step_of_wait(&why->chain[first]->wait),
+			      "%s is explained above.", why->chain[first]->wait.thread->name);
 		return;
 	}
 	why_line(&why->to, depth,
@@ -93,7 +105,7 @@ static void print_cycle(const struct why_chain *why, int first, unsigned int dep
 		unsigned int next = i + 1 < why->depth ? i + 1 : (unsigned int)first;
 		const struct wait *wait = &why->chain[i]->wait;
 
-		why_line(&why->to, depth + 1,
+		why_step_line(&why->to, depth + 1, step_of_wait(wait),
 		     why_is_for_thread(wait) ? "%s waits for the end of %s, which is %s." :
 					   "%s waits for %s, which %s holds.",
 		     wait->thread->name, why_object(wait->object).text,
@@ -203,7 +215,8 @@ static void print_doing(struct why_chain *why, const struct waiter *thread, cons
 		print_chain(why, is, its, depth);
 		return;
 	}
-	why_line(&why->to, depth, "%s was %s of that %s, in %u wait%s, the longest of %s.", thread->name,
+	why_step_line(&why->to, depth, why_step(thread, longest->begin_ns, longest->end_ns),
+		      "%s was %s of that %s, in %u wait%s, the longest of %s.", thread->name,
 		 why_duration(doing->ns).text,
 		 why_wait(longest->state, longest->object, longest->service).text, doing->nr,
 		 doing->nr == 1 ? "" : "s",
@@ -218,7 +231,7 @@ static void print_estimate(const struct why_chain *why, const struct waiter *thr
 {
 	int64_t other_ns = doings->rest_ns - doings->estimate.ran_ns;
 
-	why_line(&why->to, depth,
+	why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 		 "%s %s, %s ran for ~%s, and was ready to run, or waited in a call that is not traced, for ~%s.",
 		 doings->rest_ns == part_length(part) ? "All the time, of" : "Of the other",
 		 why_duration(doings->rest_ns).text, thread->name, why_duration(doings->estimate.ran_ns).text,
@@ -234,12 +247,13 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 				  "ran, was ready to run, or waited in a call that is not traced,";
 
 	if (doings->unknown_ns * SMALL_PART >= part_length(part))
-		why_line(&why->to, depth, "What %s did for %s of that is not known: events are missing.",
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
+			      "What %s did for %s of that is not known: events are missing.",
 			 thread->name, why_duration(doings->unknown_ns).text);
 	if (doings->rest_ns * SMALL_PART < part_length(part))
 		return;
 	if (doings->rest.ns[THREAD_UNKNOWN] < doings->rest_ns)
-		why_line(&why->to, depth,
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
 			 doings->rest_ns == part_length(part) ? "All the time, of %s, %s %s%s." :
 								"Of the other %s, %s %s%s.",
 			 why_duration(doings->rest_ns).text, thread->name, why_states(&doings->rest).text,
@@ -248,9 +262,11 @@ static void print_rest(const struct why_chain *why, const struct waiter *thread,
 	else if (doings->estimate.known_ns * KNOWN_PARTS >= doings->rest_ns * (KNOWN_PARTS - 1))
 		print_estimate(why, thread, doings, part, depth);
 	else if (doings->rest_ns == part_length(part))
-		why_line(&why->to, depth, "%s %s all the time.", thread->name, did);
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
+			      "%s %s all the time.", thread->name, did);
 	else
-		why_line(&why->to, depth, "%s %s for the other %s.", thread->name, did,
+		why_step_line(&why->to, depth, why_step(thread, part.from_ns, part.until_ns),
+			      "%s %s for the other %s.", thread->name, did,
 			 why_duration(doings->rest_ns).text);
 }
 
@@ -307,10 +323,13 @@ static void print_hold(struct why_chain *why, const struct wait *wait, const str
 	const struct hold *hold = &is->hold;
 	struct part both = wait_history_part(is, part);
 	struct words where = why_place(&why->to, hold->address);
+	struct why_step step = why_step(hold->thread, hold->since_ns != LONG_AGO ? hold->since_ns : both.from_ns,
+				       is->until_ns);
 
-	why_line(&why->to, depth, "%s was held by %s for %s of that; the thread took it %s%s.",
+	step.object = wait->object->handle;
+	why_step_line(&why->to, depth, step, "%s was held by %s for %s of that; the thread took it %s%s.",
 	     why_object(wait->object).text, hold->thread->name, why_duration(part_length(both)).text,
-	     why_since(&why->to, &why->waits, hold->since_ns).text, where.text);
+	     why_since(&why->to, why->waits, hold->since_ns).text, where.text);
 	if (wait->priority >= 0 && hold->priority > wait->priority)
 		why_line(&why->to, depth, "Priority inversion: %s is more urgent (%d) than %s (%d).",
 		     wait->thread->name, wait->priority, hold->thread->name, hold->priority);
@@ -375,7 +394,7 @@ static void print_own_hold(const struct why_chain *why, const struct wait *wait,
 			hold = &kept->hold[i].hold;
 	why_line(&why->to, depth, "%s itself held %s%s%s%s.", wait->thread->name,
 		 why_object(wait->object).text, hold ? "; it took it " : "",
-		 hold ? why_since(&why->to, &why->waits, hold->since_ns).text : "",
+		 hold ? why_since(&why->to, why->waits, hold->since_ns).text : "",
 		 hold ? why_place(&why->to, hold->address).text : "");
 	why_line(&why->to, depth,
 		 wait->has_ended || is_limited(wait) ?
@@ -443,25 +462,26 @@ static void print_lost_signal(const struct why_chain *why, const struct kept_wai
 	 * This is also true of an object whose place is known: it may be in memory that another process shares, and
 	 * that process may have ended before the recorder found the place of its object.
 	 */
-	bool may_be_shared = why->has_processes;
-	bool is_sure = !*why->doubt.text && !may_be_shared;
+	bool may_be_shared = why->doubt.has_processes;
+	bool is_sure = !*why->doubt.reasons.text && !may_be_shared;
 
 	if (before->nr == 0)
 		why_line(&why->to, depth,
 			 "No thread of this trace signalled %s, neither before the wait nor during it.",
 			 why_object(is->wait.object).text);
 	else
-		why_line(&why->to, depth, "%s was signalled %s before the wait began, by %s (%s, %s)%s",
+		why_step_line(&why->to, depth, step_of_signal(before),
+			 "%s was signalled %s before the wait began, by %s (%s, %s)%s",
 			 why_object(is->wait.object).text,
 			 why_duration(is->wait.begin_ns - before->at_ns).text, before->by->name,
 			 before->service, why_time(&why->to, before->at_ns).text,
 			 is_lost ? ", when no thread was waiting; there was no later signal." :
 				   "; there was no later signal.");
-	if (before->nr == 0 && why->lacks_beginning)
+	if (before->nr == 0 && why->doubt.lacks_beginning)
 		why_line(&why->to, depth, "A signal may be older than the trace, which does not show the beginning of "
 					  "the program.");
-	if (*why->doubt.text)
-		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.text);
+	if (*why->doubt.reasons.text)
+		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.reasons.text);
 	if (may_be_shared)
 		why_line(&why->to, depth,
 			 "If the object is in shared memory, a signal by another process may have another "
@@ -482,7 +502,8 @@ static void print_signals(const struct why_chain *why, const struct kept_wait *i
 	}
 	if (is->wait.waker && is->wait.waker == is->after.by)
 		return; /* print_end() prints this case */
-	why_line(&why->to, depth, "%s was signalled %llu time%s during the wait, last by %s (%s, %s).",
+	why_step_line(&why->to, depth, step_of_signal(&is->after),
+		      "%s was signalled %llu time%s during the wait, last by %s (%s, %s).",
 	     why_object(is->wait.object).text, (unsigned long long)nr, nr == 1 ? "" : "s", is->after.by->name,
 	     is->after.service, why_time(&why->to, is->after.at_ns).text);
 }
@@ -492,7 +513,8 @@ static void print_end(const struct why_chain *why, const struct wait *wait, unsi
 	if (!wait->has_ended)
 		return;
 	if (wait->waker)
-		why_line(&why->to, depth, "%s let %s go on%s%s; the wait ended %s.", wait->waker->name,
+		why_step_line(&why->to, depth, why_step(wait->waker, wait->end_ns, wait->end_ns),
+			      "%s let %s go on%s%s; the wait ended %s.", wait->waker->name,
 			 wait->thread->name, *wait->waker_service ? ": " : "", wait->waker_service,
 			 why_time(&why->to, wait->end_ns).text);
 	else if (wait->result == ETIMEDOUT)
@@ -580,4 +602,12 @@ void why_chain_print_times(const struct why_chain *why)
 	if (times->ns[THREAD_UNKNOWN] < state_times_sum(times))
 		why_line(&why->to, 0, "In the whole trace, %s %s.", why->history.target.wait.thread->name,
 			 why_states(times).text);
+}
+
+void why_chain_print_untraced(const struct why_chain *why, const struct unseen *unseen, unsigned int context)
+{
+	const struct words untraced = why_untraced(unseen, context);
+
+	if (*untraced.text)
+		why_line(&why->to, 0, "%s.", untraced.text);
 }

@@ -7,17 +7,16 @@
 #define TXTRACE_WAITS_WHY_CHAIN_H
 
 #include "waits/wait_history.h"
+#include "waits/why_doubt.h"
 #include "waits/why_words.h"
 
 #define WHY_DEPTH 12 /* the longest chain of threads that is printed */
 
 struct why_chain {
 	struct why_words to;
-	struct waits waits;
+	const struct waits *waits;
 	struct wait_history history;
-	struct words doubt; /* why a missing signal is not certain: "3 events were lost"; or an empty text */
-	bool lacks_beginning; /* the trace does not show what the program did at first */
-	bool has_processes; /* so an object of one process may also be an object of another process */
+	struct why_doubt doubt;
 
 	/* During the output, the waits up to the current wait. */
 	const struct kept_wait *chain[WHY_DEPTH];
@@ -32,5 +31,8 @@ void why_chain_print_cost(struct why_chain *why, const struct wait *longest, uin
 
 /* Print what the thread of the question did in the whole trace, if scheduling records show it. */
 void why_chain_print_times(const struct why_chain *why);
+
+/* Print for how long this thread was blocked outside of recorded waits, if this is known. */
+void why_chain_print_untraced(const struct why_chain *why, const struct unseen *unseen, unsigned int context);
 
 #endif

@@ -11,14 +11,16 @@
 #include "trace/states.h"
 #include "waits/periods.h"
 
-void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
+static void put_line(const struct why_words *to, unsigned int depth, struct why_step step, const char *format,
+		     va_list list)
 {
 	char line[1024];
-	va_list list;
 
-	va_start(list, format);
 	vsnprintf(line, sizeof(line), format, list);
-	va_end(list);
+	if (to->take) {
+		to->take(to->arg, depth, line, &step);
+		return;
+	}
 	if (to->json) {
 		json_object(to->json, NULL);
 		json_number(to->json, "depth", depth);
@@ -30,6 +32,29 @@ void why_line(const struct why_words *to, unsigned int depth, const char *format
 		text_string(to->text, "  ");
 	text_plain(to->text, line, 0);
 	text_char(to->text, '\n');
+}
+
+void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	put_line(to, depth, (struct why_step){.context = 0}, format, list);
+	va_end(list);
+}
+
+void why_step_line(const struct why_words *to, unsigned int depth, struct why_step step, const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	put_line(to, depth, step, format, list);
+	va_end(list);
+}
+
+struct why_step why_step(const struct waiter *thread, int64_t from_ns, int64_t until_ns)
+{
+	return (struct why_step){.context = thread->context, .from_ns = from_ns, .until_ns = until_ns};
 }
 
 struct words why_duration(int64_t ns)

@@ -10,9 +10,19 @@
 #include "waits/unseen.h"
 #include "waits/waits.h"
 
+/* What a line is about, so that a viewer can show it: a wait, a hold, or what a thread did at a time. */
+struct why_step {
+	unsigned int context; /* of the thread; 0: the line has no step */
+	unsigned int object;  /* handle of the object that the thread held, or 0 */
+	int64_t from_ns, until_ns;
+};
+
 struct why_words {
 	struct text *text;
 	struct json *json; /* NULL: print text */
+	/* If this is set, it gets the lines, and neither text nor json is used. */
+	void (*take)(void *arg, unsigned int depth, const char *line, const struct why_step *step);
+	void *arg;
 	const struct source *source;
 	struct symbols *symbols; /* NULL: the file is a ThreadX buffer */
 };
@@ -24,6 +34,13 @@ struct words {
 /* Print a line.  Lines at a greater depth are indented more.  In JSON, a line is an object with its depth. */
 void why_line(const struct why_words *to, unsigned int depth, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Return a step that is about a thread. */
+struct why_step why_step(const struct waiter *thread, int64_t from_ns, int64_t until_ns);
+
+/* Do the same as why_line() with a line that has a step. */
+void why_step_line(const struct why_words *to, unsigned int depth, struct why_step step, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 struct words why_duration(int64_t ns);
 

@@ -164,6 +164,33 @@ START_TEST(describe_type_mistake_has_its_column)
 }
 END_TEST
 
+/* The header and the man pages say how many bytes all descriptions may have. */
+#define ALL_BYTES 32768
+
+static int describe_with(unsigned int i, size_t length)
+{
+	char name[16], text[PX_FIELDS_TEXT_MAX + 1];
+
+	snprintf(name, sizeof(name), "sized%u", i);
+	memset(text, ' ', length);
+	memcpy(text, "u8 a", 4);
+	text[length] = '\0';
+	return txtrace_describe_type(px_test_open_type(name), text);
+}
+
+START_TEST(describe_type_all_bytes_are_those_that_are_documented)
+{
+	size_t used = 0;
+	unsigned int i = 0;
+
+	for (; ALL_BYTES - used > PX_FIELDS_TEXT_MAX; used += PX_FIELDS_TEXT_MAX)
+		ok(describe_with(i++, PX_FIELDS_TEXT_MAX));
+	fails(describe_with(i, ALL_BYTES - used + 1), ENOSPC);
+	ok(describe_with(i + 1, ALL_BYTES - used));
+	fails(describe_with(i + 2, 4), ENOSPC);
+}
+END_TEST
+
 /* A traced process describes one type before the controller starts, and another type afterwards. */
 static pid_t start_target(int *to, int *from)
 {
@@ -352,6 +379,7 @@ int main(void)
 	tcase_add_test(tcase, describe_type_macro_registers_name_of_type);
 	tcase_add_test(tcase, describe_type_any_length_comes_back);
 	tcase_add_test(tcase, describe_type_mistake_has_its_column);
+	tcase_add_test(tcase, describe_type_all_bytes_are_those_that_are_documented);
 	tcase_add_test(tcase, describe_type_of_target_reaches_controller);
 	tcase_add_test(tcase, describe_type_is_kept_over_exec);
 	tcase_add_test(tcase, describe_type_survives_death_of_controller);

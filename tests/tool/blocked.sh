@@ -28,7 +28,7 @@ golden blocked-range blocked --from 20us --until 1s --format json flags
 nr_checks=$((nr_checks + 1))
 "$tool" blocked --format csv convoy >out
 for value in waits,61 unended,3; do
-	tr -d '\r' <out | grep -qx "Blocked,A,,$value" || complain "a convoy does not have $value: $(cat out)"
+	values object <out | grep -qx "blocked,A,$value" || complain "a convoy does not have $value: $(cat out)"
 done
 
 # Sorted output is sorted by the number that the option names.

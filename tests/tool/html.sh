@@ -34,10 +34,15 @@ fails 2 'exists' export --to html -o "$scratch/one.html" "$trace"
 page --force -o "$scratch/one.html" "$samples/filex.trx"
 cmp -s "$scratch/one.html" "$scratch/two.html" && complain '--force does not overwrite'
 
-# The page has no links to other places, and is small: without its fixed part, smaller than the trace.
-nr_checks=$((nr_checks + 2))
+# The page has no links to other places, and is small: its fixed part, and what it has of the trace without the
+# explanations of waits.
+nr_checks=$((nr_checks + 3))
+page -o "$scratch/none.html" -f event:nothing "$trace"
 grep -nE 'https?:|(src|href)="?[^"d]|@import|url\(' "$scratch/two.html" && complain 'the page wants something else'
-[ "$(wc -c <"$scratch/two.html")" -lt 160000 ] || complain "the page has $(wc -c <"$scratch/two.html") bytes"
+fixed=$(wc -c <"$scratch/none.html")
+[ "$fixed" -lt 200000 ] || complain "a page without events has $fixed bytes"
+own=$(($(sed '/^"why":/,/\]\]\],$/d' "$scratch/two.html" | wc -c) - $(sed '/^"why":/d' "$scratch/none.html" | wc -c)))
+[ "$own" -gt 0 ] && [ "$own" -lt 30000 ] || complain "the page needs $own bytes for the trace"
 
 # A selection, and a limit: a message says that events were left out.
 page -o "$scratch/some.html" --limit 100 "$trace"

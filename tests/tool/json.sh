@@ -29,6 +29,13 @@ helpers=$(dirname "$tool")/../tests/tool
 136 out 1 0 blocked
 180 stop
 END
+"$helpers/mksched" counted <<'END' || complain 'no log could be written'
+0 event 1 0
+0 counted 1 5000 700
+200 counted 1 5120 730
+200 counted 2 50 10
+400 event 1 0
+END
 mkdir json
 nr=0
 
@@ -44,7 +51,7 @@ keep()
 	echo "$*" >"json/$schema-$nr.command"
 }
 
-logs='orders.trx spans.trx lossy.trx core convoy flags deadlock gate turns lost'
+logs='orders.trx spans.trx lossy.trx core counted convoy flags deadlock gate turns lost'
 if own_preload; then
 	"$tool" record --quiet --preload --stacks -o plain.trx "$plain" 2>err # the program exits with 3
 	[ -s plain.trx ] || complain "record fails: $(cat err)"
@@ -59,9 +66,13 @@ for file in $logs "$samples/threadx.trx" "$samples/filex.trx" "$samples/netx_tcp
 	keep report report --format json --spans --span 'one=*..*' --latency --processes --inversions "$file"
 	keep waits waits --format json "$file"
 	keep blocked blocked --format json "$file"
-	keep blocked blocked --format json --by site "$file"
 	keep locks locks --format json "$file"
-	keep locks locks --format json --by site "$file"
+	for by in --by=site --stacks; do
+		keep blocked blocked --format json $by "$file"
+		keep locks locks --format json $by "$file"
+	done
+	keep blocked blocked --format json --by thread "$file"
+	keep extract extract --format json "$file"
 	keep states states --format json "$file"
 	keep info info --format json "$file"
 	keep info info --format json --objects --types --modules "$file"

@@ -7,6 +7,8 @@
 #	complain TEXT...		a failure of the script's own
 #	make_samples			make the traces $samples/threadx.trx, filex.trx, netx_tcp.trx and netx_udp.trx from
 #					tests/data; $mktrx makes others, and $mksched makes logs with scheduling records
+#	make_mixture FILE		make a log of a program with calls of many kinds; 1: it cannot be preloaded here
+#	need_browser			skip this script if there is no Chromium
 #	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
 #	own_account			$account is a program that keeps account of its events, $record its account;
@@ -19,6 +21,8 @@
 #	await_process PID		wait until it is a process that could be traced
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
+#	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
+#					given column, and rows without one are left out
 #	finish				the end
 #
 # UPDATE_GOLDEN=1 writes the golden files anew: look at the difference before it is committed.
@@ -95,6 +99,40 @@ make_samples()
 	for sample in threadx filex netx_tcp netx_udp; do
 		"$mktrx" <"$top/tests/data/$sample.txt" >"$samples/$sample.trx" || complain "mktrx fails on $sample.txt"
 	done
+}
+
+# make_mixture FILE: a log of tests/tool/mixture, which knows nothing of posixtrace
+make_mixture()
+{
+	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
+		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
+		return 1
+	fi
+	TXTRACE_PRELOAD=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so sh "$top/tests/support/with-own-dir.sh" \
+		"$tool" record --preload --quiet -o "$1" "$(dirname "$tool")/../tests/tool/mixture" "$scratch/account" &&
+		return
+	complain 'mixture fails'
+	return 1
+}
+
+values()
+{
+	tr -d '\r' | awk -F, -v label="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[column[i] = $i] = i; next }
+	$at[label] != "" {
+		for (i = 2; i <= NF; i++)
+			if (i != at[label])
+				print $1 "," $at[label] "," column[i] "," $i
+	}'
+}
+
+# need_browser: skip the script if there is no Chromium, or no Python to drive it
+need_browser()
+{
+	command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+	(cd "$top/tests/tool" && PYTHONDONTWRITEBYTECODE=1 python3 -c 'import browser, sys; sys.exit(not browser.find_browser())') &&
+		return
+	echo 'SKIP: there is no Chromium (Debian: apt-get install chromium)'
+	exit 77
 }
 
 has_program()

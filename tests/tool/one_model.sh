@@ -47,7 +47,7 @@ fi
 
 # The longest wait of each thread that waited, and that of main for the rwlock.
 "$tool" blocked --by thread --format csv log.trx >csv 2>err || complain "blocked --by thread fails: $(cat err)"
-cut -d, -f2 csv | sed 1d | sort -u >threads
+values thread <csv | cut -d, -f2 | sort -u >threads
 [ -s threads ] || complain "no thread waited: $(cat csv)"
 while read -r thread; do
 	run "why-$thread" why log.trx "$thread"

@@ -34,4 +34,4 @@ def spans_of(page):
         for i in range(0, len(values), 8):
             kind, context, _, step, length, name, _, _ = values[i:i + 8]
             begin += _signed(step)
-            yield kind, context, begin, begin + length, name
+            yield kind & 7, context, begin, begin + length, name

@@ -395,8 +395,8 @@ END
 	grep -q '^lost: dropped  *[1-9]' "$scratch/out" && grep -q '^gaps  *[1-9]' "$scratch/out" ||
 		complain "events were lost in no gap: $(grep -E '^(lost|gaps)' "$scratch/out")"
 	grep -q '^stream was full  *yes$' "$scratch/out" || complain 'info does not say that the stream was full'
-	"$tool" locks --format csv "$log" 2>"$scratch/err" | tr -d '\r' >"$scratch/out"
-	grep -q '^Locks,held,.*,held_s,$' "$scratch/out" ||
+	"$tool" locks --format csv "$log" 2>"$scratch/err" | values lock >"$scratch/out"
+	grep -q '^locks,held,held_s,$' "$scratch/out" ||
 		complain "locks tells how long a lock was held into a gap: $(grep ',held,' "$scratch/out")"
 	# The log has the modules that the program had loaded, and not those of the recorder.
 	for pause in $pauses; do

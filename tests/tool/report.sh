@@ -79,7 +79,7 @@ golden report-range report --profile --services --from 10ms --until 20ms "$sampl
 golden report-filter report --profile --inversions -f 'thread:IP*' "$samples/netx_tcp.trx"
 golden report-empty report -f 'event:nothing' "$samples/threadx.trx"
 
-# The JSON is valid, each line of CSV has five fields, and both have the same numbers.
+# The JSON is valid, each row of a table is a line of CSV, and both have the same values.
 if [ -n "$python" ]; then
 	for file in "$samples"/*.trx "$scratch/log"; do
 		# shellcheck disable=SC2086  # options
@@ -89,14 +89,22 @@ if [ -n "$python" ]; then
 		"$python" - "$scratch/json" "$scratch/csv" <<'END' || complain "$file: JSON or CSV cannot be read"
 import csv, json, sys
 tables = json.load(open(sys.argv[1]))
-rows = list(csv.reader(open(sys.argv[2], newline='')))
-assert rows[0] == ["report", "subject", "item", "statistic", "value"] and all(len(row) == 5 for row in rows)
-numbers = [value for table in tables.values() for row in table for value in row.values()
-           if isinstance(value, (int, float)) and not isinstance(value, bool)]
-values = [row[4] for row in rows[1:]] + [row[1] for row in rows[1:]]
-assert len(numbers) > 20
-for number in numbers:
-    assert any(value in values for value in (str(number), "%.2f" % number, "%.9f" % number)), number
+rows = list(csv.DictReader(open(sys.argv[2], newline="")))
+assert all(None not in row and None not in row.values() for row in rows), "a line has another number of fields"
+expected = [(table, row) for table, list_of_rows in tables.items() for row in list_of_rows]
+assert len(rows) == len(expected) > 20, (len(rows), len(expected))
+
+
+def is_same(field, value):
+    if value is None or isinstance(value, (str, bool)):
+        return field in {None: [""], True: ["true", "yes"], False: ["false", "no"]}.get(value, [value])
+    return field in (str(value), "%.2f" % value, "%.9f" % value)
+
+
+for row, (table, values) in zip(rows, expected):
+    assert row.pop("report") == table, (row, table)
+    for key, field in row.items():
+        assert is_same(field, values[key]) if key in values else field == "", (table, key, field, values)
 END
 	done
 fi

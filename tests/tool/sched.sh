@@ -31,8 +31,8 @@ golden sched-performance report --performance core-cpu0.trx
 
 # The log and the file of its only CPU give the same time to each thread.
 for file in core core-cpu0.trx; do
-	"$tool" report --profile --format csv "$scratch/$file" |
-		awk -F, '/^Execution.*(hog|sleeper).*time_s/ { print $2, $5 }' >"$scratch/$file.profile"
+	"$tool" report --profile --format csv "$scratch/$file" | values thread |
+		awk -F, '/^execution_profile,.*(hog|sleeper).*,time_s,/ { print $2, $4 }' >"$scratch/$file.profile"
 done
 nr_checks=$((nr_checks + 1))
 [ "$(wc -l <"$scratch/core.profile")" -eq 2 ] && cmp -s "$scratch/core.profile" "$scratch/core-cpu0.trx.profile" ||

@@ -29,8 +29,8 @@ recorded()
 	grep -q txtrace_switch_out said || complain "$1 has no switches"
 	grep -v -e '^txtrace_s' -e '^posix_trace_' -e '^event' said >more && complain "$1 has more: $(sort -u more)"
 	nr_checks=$((nr_checks + 1))
-	"$tool" blocked --format csv "$1" 2>err | tr -d '\r' | awk -F, -v name="$2" '
-		$1 == "Blocked without a Recorded Call" && $2 == name && $4 == "times" && $5 >= 20 { found = 1 } END { exit !found }' ||
+	"$tool" blocked --format csv "$1" 2>err | values thread | awk -F, -v name="$2" '
+		$1 == "blocked_unseen" && $2 == name && $3 == "times" && $4 >= 20 { found = 1 } END { exit !found }' ||
 		complain "blocked does not list $2: $("$tool" blocked "$1" 2>&1)"
 	grep -q 'no calls of the program.*static program, nor of Go' err ||
 		complain "blocked does not say what is seen: $(cat err)"

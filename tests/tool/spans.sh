@@ -115,4 +115,24 @@ END
 				head -4)"
 	done
 fi
+
+# CTF: an event for each span, at the time and with the number of the event that begins it.
+if has_program babeltrace2 'spans in CTF' && "$tool" export --to ctf -o "$scratch/ctf" "$log" 2>"$scratch/err"; then
+	nr_checks=$((nr_checks + 3))
+	babeltrace2 --clock-seconds --no-delta "$scratch/ctf" >"$scratch/ctf.txt" 2>"$scratch/err" ||
+		complain "babeltrace2 fails: $(cat "$scratch/err")"
+	sed -n 's/^.* txtrace_span: .*{ span = "\([a-z]*\)", duration_ns = \([0-9]*\), number = [0-9]*, ending = "ended" }$/\1 \2/p' \
+		"$scratch/ctf.txt" | sort >"$scratch/found"
+	cmp -s "$scratch/expected" "$scratch/found" ||
+		complain "the spans of CTF are others: $(diff "$scratch/expected" "$scratch/found" | head -4)"
+	[ "$(grep -c 'txtrace_span: .*ending = "open"' "$scratch/ctf.txt")" = 2 ] || complain 'CTF has no open spans'
+	"$tool" print --format csv --columns number,ns "$log" 2>/dev/null | tr -d '\r' | sed 1d | sort >"$scratch/times"
+	sed -n 's/^\[\([0-9]*\)\.\([0-9]*\)\] txtrace_span: .* number = \([0-9]*\), ending.*/\3,\1\2/p' "$scratch/ctf.txt" | sort -u |
+		comm -23 - "$scratch/times" >"$scratch/others"
+	[ ! -s "$scratch/others" ] || complain "spans of CTF begin at other times: $(head -2 "$scratch/others")"
+	rm -r "$scratch/ctf"
+	"$tool" export --to ctf --span 'own=tick..tick' -o "$scratch/ctf" "$log" 2>"$scratch/err" ||
+		complain "export --to ctf --span fails: $(cat "$scratch/err")"
+	[ "$(babeltrace2 "$scratch/ctf" | grep -c 'span = "own".*ending = "ended"')" = 99 ] || complain '--span has no effect in CTF'
+fi
 finish

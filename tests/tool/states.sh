@@ -12,8 +12,8 @@ spent()
 	nr_checks=$((nr_checks + 1))
 	log=$1 thread=$2
 	shift 2
-	got=$("$tool" report --profile --format csv "$scratch/$log" | awk -F, -v thread="$thread" '
-		$1 == "Thread States" && $2 == thread { us[$4] = sprintf("%.0f", $5 * 1e6) }
+	got=$("$tool" report --profile --format csv "$scratch/$log" | values thread | awk -F, -v thread="$thread" '
+		$1 == "thread_states" && $2 == thread { us[$3] = sprintf("%.0f", $4 * 1e6) }
 		END {
 			print us["ran_s"], us["preempted_s"], us["woken_s"], us["blocked_s"], us["unknown_s"]
 			sum = us["ran_s"] + us["preempted_s"] + us["woken_s"] + us["blocked_s"] + us["unknown_s"]
@@ -144,7 +144,7 @@ fi
 1000 stop
 END
 nr_checks=$((nr_checks + 1))
-"$tool" report --profile --format csv "$scratch/gaps" | grep -c '^Thread States,.*,ran_s,' | grep -q '^3$' ||
+"$tool" report --profile --format csv "$scratch/gaps" | values thread | grep -c '^thread_states,.*,ran_s,' | grep -q '^3$' ||
 	complain 'there are not three threads'
 spent gaps thread-2 240 0 0 0 760
 
@@ -194,7 +194,7 @@ golden states-lock states --wide lock
 110 stop
 END
 nr_checks=$((nr_checks + 1))
-"$tool" blocked --wide --format csv "$scratch/dies" >"$scratch/out"
+"$tool" blocked --wide --format csv "$scratch/dies" | values object >"$scratch/out"
 grep -q ',blocked_s,0.000065000' "$scratch/out" ||
 	complain "of a wait that the end of its process ends: $(cat "$scratch/out")"
 

@@ -26,9 +26,10 @@ if has_program python3 'top of a process and on a terminal'; then
 	mkdir "$TMPDIR"
 	python3 -c 'import time; time.sleep(60)' &
 	process=$!
-	"$tool" top --once --interval 0.2 --format csv -p $process >said 2>err || complain "top fails: $(cat err)"
+	"$tool" top --once --interval 0.2 --format csv -p $process >csv 2>err || complain "top fails: $(cat err)"
+	values thread <csv >said
 	nr_checks=$((nr_checks + 1))
-	grep -q "^Threads,.*,$process,running," said ||
+	grep -q "^threads,.*,tid,$process\$" said && grep -q '^threads,.*,running,[0-9]' said ||
 		complain "top -p does not show the thread of the process: $(cat said)"
 	# The kernel refuses the records: each format marks the shares as estimates.
 	if [ -x "$refuse" ]; then
@@ -37,9 +38,10 @@ if has_program python3 'top of a process and on a terminal'; then
 		nr_checks=$((nr_checks + 1))
 		grep -q " $process .* ~[0-9.]*  *~[0-9.]*  *~[0-9.]*" said && grep -q 'estimates' said ||
 			complain "estimates have no mark: $(cat said)"
-		"$refuse" 13 "$tool" top --once --interval 0.2 --format csv -p $process 2>&1 >said | head -3
+		"$refuse" 13 "$tool" top --once --interval 0.2 --format csv -p $process 2>&1 >csv | head -3
+		values thread <csv >said
 		nr_checks=$((nr_checks + 1))
-		grep -q "^Threads,.*,$process,estimated,true" said || complain 'CSV hides that shares are estimates'
+		grep -q "^threads,.*,estimated,true\$" said || complain 'CSV hides that shares are estimates'
 	fi
 	nr_checks=$((nr_checks + 1))
 	python3 - "$tool" "$process" <<'END' || complain 'top fails on a terminal'

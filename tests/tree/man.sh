@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each function has a man page with the prototype of the header, and is in the list of posixtrace(7). Each constant is
 # in some page. References go to pages that exist. The examples compile, and that of README also runs if the library was
-# built. All pages format without a warning.
+# built. The limit of descriptions is that of the code. All pages format without a warning.
 set -u
 
 srcdir=${srcdir:-.}
@@ -55,6 +55,13 @@ grep -oE '^#define (POSIX_TRACE|TRACE)_[A-Z_]+' "$scratch/headers" | cut -d ' ' 
 		grep -qE "(^|[^A-Z_])$constant([^A-Z_]|\$)" "$scratch/pages" || echo "$constant"
 	done >"$scratch/absent"
 complain_each 'is in no man page' <"$scratch/absent"
+
+# The limit of descriptions is the same in the code, the header and the pages.
+bytes=$(sed -n 's/^#define PX_DESCRIPTIONS_BYTES \([0-9]*\).*/\1/p' "$srcdir/lib/event/descriptions.h")
+grep -hoE 'descriptions of [a-z ]+ have (more than|at most) [0-9]+ bytes' "$srcdir"/include/trace_ext.h "$man"/*.[0-9] |
+	grep -oE '[0-9]+' | sort | uniq -c >"$scratch/limits"
+[ "$(awk '{ print ($1 >= 3), $2 }' "$scratch/limits")" = "1 $bytes" ] ||
+	complain "the limit of descriptions is $bytes bytes, but documented as $(awk '{ print $2 }' "$scratch/limits" | tr '\n' ' ')"
 
 awk '$1 == ".Xr" && $2 ~ /^(posix_?trace|txtrace|libtxtrace)/ { print $2 "(" $3 ")" }' "$scratch/pages" |
 	sort -u | comm -23 - "$scratch/names" >"$scratch/dangling"

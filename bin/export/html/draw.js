@@ -30,6 +30,11 @@ function grouped(text) {
 	return fraction === undefined ? left : `${left}.${fraction.replace(/(\d{3})(?=\d)/g, `$1${THIN}`)}`;
 }
 
+/* Return a value of a field: whole numbers exactly, others with six digits. */
+function amount(value) {
+	return Number.isInteger(value) ? grouped(value) : String(Number(value.toPrecision(6)));
+}
+
 function count(number, one, many) {
 	return `${grouped(number)} ${number === 1 ? one : many ?? `${one}s`}`;
 }
@@ -64,7 +69,7 @@ function axisMarks(begin, end, width, spacing) {
 const HUES_LIGHT = ['#2f6fde', '#d9730d', '#178a55', '#8b4fd9', '#d13b4a', '#0e8f9e', '#c93b8c', '#7d8209', '#94602e', '#5a6b82'];
 const HUES_DARK = ['#6ea8fe', '#f7a556', '#57d08c', '#bd9bff', '#ff7f87', '#4fd3df', '#ff8cc6', '#d2d65c', '#d3a77c', '#a3b3c9'];
 
-const BLOCK = 64; // events between two sums of sumsOf()
+const BLOCK = 16; // events between two sums of sumsOf()
 
 /* TX_TRACE_QUEUE_SEND is in the group QUEUE.  A type with another form of name is its own group. */
 function familyOf(name) {
@@ -88,6 +93,7 @@ class Theme {
 		this.trace = trace;
 		this.families = order;
 		this.sums = new WeakMap(); // key: a list of events
+		this.counts = new Uint32Array(HUES_LIGHT.length);
 		this.hue = trace.types.map(type => type.family === 'posix_trace' ? HUES_LIGHT.length - 1 :
 			order.indexOf(type.family) % (HUES_LIGHT.length - 1));
 		this.read();
@@ -98,9 +104,10 @@ class Theme {
 
 		this.isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 		this.hues = this.isDark ? HUES_DARK : HUES_LIGHT;
-		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait', 'wait-text', 'run',
-			'run-text', 'ready', 'blocked', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select'])
+		for (const name of ['page', 'panel', 'line', 'grid', 'text', 'dim', 'accent', 'wait-text', 'run',
+			'run-text', 'ready', 'blocked', 'isr', 'lock', 'lock-text', 'loss', 'hit', 'band', 'row', 'select', 'counter'])
 			this[name.replace(/-./g, c => c[1].toUpperCase())] = style.getPropertyValue(`--${name}`).trim();
+		this.waits = CLASSES.map(([, name]) => style.getPropertyValue(`--${name}`).trim());
 		this.font = `11px ${style.getPropertyValue('--sans')}`;
 		this.hatch = null;
 	}
@@ -109,28 +116,31 @@ class Theme {
 	}
 	/*
 	 * Count the events [from, to) of a list by hue.  sumsOf() stores the sums up to the start of each block, so
-	 * only the events outside of whole blocks must be counted.
+	 * only the events outside of whole blocks must be counted.  The result is valid until the next call.
 	 */
 	countHues(list, from, to) {
-		const nr = this.hues.length;
-		const counts = new Uint32Array(nr);
-		const countEach = (begin, end) => {
-			for (let k = begin; k < end; k++)
-				counts[this.hue[this.trace.type(list[k])]]++;
-		};
+		const {counts} = this;
+		const nr = counts.length;
 		const first = Math.ceil(from / BLOCK), last = Math.floor(to / BLOCK);
 
 		if (first >= last) {
-			countEach(from, to);
+			counts.fill(0);
+			this.countEach(list, from, to);
 			return counts;
 		}
 		const sums = this.sumsOf(list);
 
 		for (let hue = 0; hue < nr; hue++)
 			counts[hue] = sums[last * nr + hue] - sums[first * nr + hue];
-		countEach(from, first * BLOCK);
-		countEach(last * BLOCK, to);
+		this.countEach(list, from, first * BLOCK);
+		this.countEach(list, last * BLOCK, to);
 		return counts;
+	}
+	countEach(list, from, to) {
+		const {counts, hue} = this, {siteType, site} = this.trace;
+
+		for (let k = from; k < to; k++)
+			counts[hue[siteType[site[list[k]]]]]++;
 	}
 	sumsOf(list) {
 		const nr = this.hues.length;

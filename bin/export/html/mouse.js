@@ -23,6 +23,8 @@ class Mouse {
 		canvas.addEventListener('pointermove', event => this.move(event));
 		canvas.addEventListener('pointerup', event => this.release(event));
 		canvas.addEventListener('pointerleave', () => this.leave());
+		canvas.addEventListener('pointercancel', () => this.leave());
+		addEventListener('blur', () => this.leave());
 		canvas.addEventListener('dblclick', () => timeline.reset());
 		overview.addEventListener('pointerdown', event => {
 			overview.setPointerCapture(event.pointerId);
@@ -63,7 +65,7 @@ class Mouse {
 			return;
 		this.canvas.setPointerCapture(event.pointerId);
 		this.drag = {x, y, view: {...this.timeline.view}, top: this.timeline.scroller.scrollTop, isMoved: false,
-			isRange: event.shiftKey};
+			isRange: event.shiftKey || y < AXIS_HEIGHT, isAxis: y < AXIS_HEIGHT};
 		this.canvas.focus({preventScroll: true});
 	}
 	move(event) {
@@ -71,7 +73,7 @@ class Mouse {
 		const {drag} = this;
 
 		this.timeline.hover = x;
-		this.timeline.dirty();
+		this.timeline.dirty(true);
 		this.rest = {clientX: event.clientX, clientY: event.clientY};
 		if (!drag)
 			return; // the next frame shows the tip
@@ -97,26 +99,53 @@ class Mouse {
 		this.drag = timeline.range = null;
 		this.canvas.classList.remove('dragged');
 		if (range && Math.abs(range[1] - range[0]) > 3)
-			timeline.show(timeline.time(Math.min(...range)), timeline.time(Math.max(...range)), true);
+			this.takeRange(timeline.time(Math.min(...range)), timeline.time(Math.max(...range)), drag.isAxis);
+		else if (drag && drag.isAxis && !drag.isMoved)
+			this.clickAxis(x);
 		else if (drag && !drag.isMoved)
 			this.click(this.find(x, y), event);
+		if (event.pointerType === 'touch')
+			this.leave();
 		timeline.dirty();
+	}
+	/* A drag in the axis selects a range; a drag with Shift elsewhere zooms to it. */
+	takeRange(begin, end, isAxis) {
+		const {trace, callbacks} = this.timeline;
+
+		if (isAxis)
+			callbacks.range({begin: Math.max(begin, trace.begin), end: Math.min(end, trace.end)});
+		else
+			this.timeline.show(begin, end, true);
+	}
+	clickAxis(x) {
+		const {callbacks, bookmarks} = this.timeline;
+		const mark = bookmarks.find(({time}) => Math.abs(this.timeline.x(time) - x) <= FLAG / 2);
+
+		if (mark)
+			callbacks.bookmark(mark);
+		else
+			callbacks.range(null);
 	}
 	click(found, event) {
 		if (found && found.event !== undefined && (event.ctrlKey || event.metaKey))
 			this.timeline.callbacks.measure(found.event);
 		else if (found)
-			this.timeline.callbacks.select(found);
+			this.timeline.callbacks.select(found.event !== undefined ? {event: found.event} : found);
 	}
 	/* What is under the mouse changes, too, if the timeline moves and the mouse does not. */
 	stay() {
-		if (this.rest && !this.drag)
+		if (!this.rest || this.drag)
+			return;
+		/* Something else may now be at this place: a dialog, or the lower part of the page. */
+		if (document.elementFromPoint(this.rest.clientX, this.rest.clientY) !== this.canvas)
+			this.leave();
+		else
 			this.showTip(this.rest, this.find(...this.place(this.rest)));
 	}
 	leave() {
 		this.timeline.hover = this.rest = null;
 		this.tip.hidden = true;
-		this.timeline.dirty();
+		this.timeline.dirty(true);
 	}
 
 	/* Return the event or span at a point, as a selection, or null. */
@@ -128,6 +157,8 @@ class Mouse {
 
 		if (y < AXIS_HEIGHT || !line || !line.row)
 			return gap ? {span: gap} : null;
+		if (line.row.kind === 'counter')
+			return this.findCounter(line.row, time);
 		const isStrip = down >= line.y + PADDING + line.row.lane + line.row.state - timeline.stripHeight(line.row);
 		const span = this.innermost(line.row, time, isStrip);
 		const event = trace.nearest(line.row.events, time);
@@ -136,6 +167,12 @@ class Mouse {
 		if (event !== undefined && Math.abs(timeline.x(trace.seek[event]) - x) <= REACH && !(isState && span))
 			return {event};
 		return span ? {span} : gap ? {span: gap} : null;
+	}
+	/* The event whose value a counter shows at this time. */
+	findCounter(row, time) {
+		const event = this.timeline.trace.lastUntil(row.events, time);
+
+		return event === undefined ? null : {event, counter: row, time};
 	}
 	/* If spans overlap, prefer an interrupt to the span that it interrupts.  In the strip of states, prefer a state. */
 	innermost(row, time, isStrip) {
@@ -164,12 +201,19 @@ class Mouse {
 		this.canvas.classList.toggle('over', found !== null);
 		if (!found)
 			return;
-		this.tip.replaceChildren(...(found.span ? this.spanTip(found.span) : this.eventTip(found.event)));
+		this.tip.replaceChildren(...(found.counter ? this.counterTip(found) :
+			found.span ? this.spanTip(found.span) : this.eventTip(found.event)));
 		const width = this.tip.offsetWidth, height = this.tip.offsetHeight;
 		const isLow = event.clientY + height + 24 > innerHeight;
 
 		this.tip.style.left = `${Math.min(event.clientX + 14, innerWidth - width - 8)}px`;
 		this.tip.style.top = `${isLow ? event.clientY - height - 12 : event.clientY + 18}px`;
+	}
+	counterTip({event, counter, time}) {
+		const {trace, rows} = this.timeline;
+
+		return [make('b', '', `${counter.name} = ${amount(rows.counters.valueAt(counter, time))}`),
+			make('span', '', `since ${grouped(seconds(trace.time[event]))} s, ${trace.rowOfEvent(event).name}`)];
 	}
 	eventTip(i) {
 		const {trace, theme} = this.timeline;

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
-/* The page as a whole: selection, search, keys, and the view in the address. */
+/* The page as a whole: selection, search, and keys. */
 
 const KEYS = [
 	['Look around', [['wheel', 'zoom about the mouse'], ['drag', 'move'], ['Shift drag', 'zoom to a range'],
 		['double click', 'show all'], ['+  -', 'zoom in, out'], ['w  s', 'zoom in, out'],
 		['a  d', 'left, right'], ['←  →', 'left, right'],
 		['↑  ↓', 'other rows'], ['f', 'zoom to the selection'], ['0', 'show all']]],
-	['Events', [['click', 'select'], ['[  ]', 'previous, next of the thread'], [',  .', 'previous, next of the type'],
+	['Events', [['click', 'select; a wait shows why, and each line leads to its step'],
+		['[  ]', 'previous, next of the thread'], [',  .', 'previous, next of the type'],
 		['k  j', 'previous, next of all'], ['m', 'set a mark: times are measured from it'],
 		['Ctrl click', 'measure from the selected event to this one'],
-		['Esc', 'clear the mark, then the selection, then the search']]],
+		['Esc', 'clear the mark, then the range, then the selection, then the search']]],
+	['Range and bookmarks', [['drag in the axis', 'select a range: the tables show only it'],
+		['r', 'select what is visible, or end the range'], ['b', 'set a bookmark, with a note'],
+		['B', 'next bookmark'], ['click a flag', 'go to the bookmark']]],
+	['Rows', [['h', 'hide the row of the selection'], ['H', 'show all rows'], ['p', 'keep the row at the top, or not'],
+		['o', 'next order of the threads'], ['+ field', 'a menu: show a number field as a row']]],
 	['Search', [['/', 'search'], ['n  N', 'next, previous hit'], ['mutex', 'in names of events and threads, in data'],
 		['*SEND', 'names that match this pattern'], ['thread:worker* event:*GET', 'both conditions'],
 		['object:"queue 0"', 'an object in the data'],
 		['time>20ms  cpu=1  u32[4]>7', 'numbers; see txtrace-filter(7)'], ['or  not  ( )', 'combine conditions']]],
-	['Page', [['1 … 6', 'choose the tab below'], ['t', 'resize the lower part'], ['?', 'this help']]],
+	['Page', [['1 … 8', 'choose the tab below'], ['t', 'resize the lower part'], ['?', 'this help']]],
 ];
 
 const SLICE_MS = 12; // search time between two frames
@@ -24,15 +30,18 @@ class Page {
 		const find = id => document.getElementById(id);
 		const callbacks = {
 			select: selection => this.select(selection), measure: event => this.measure(event),
-			view: () => this.noteView(), query: text => this.setQuery(text), row: row => this.showRow(row),
+			view: () => this.address?.note(), query: text => this.setQuery(text), row: row => this.showRow(row),
 			step: (kind, step) => this.step(kind, step), neighbour: (i, kind, step) => this.neighbour(i, kind, step),
-			zoomTo: (begin, end) => this.zoomTo(begin, end),
+			zoomTo: (begin, end) => this.zoomTo(begin, end), range: range => this.setRange(range),
+			bookmark: mark => this.goToTime(mark.time), bookmarks: () => this.showBookmarks(),
+			whyStep: (line, span) => this.showStep(line, span), goToSpan: span => this.goToSpan(span),
+			fields: () => this.timeline.rows.counters.fields, field: key => this.timeline.toggleField(key),
 		};
 
 		this.trace = trace;
 		this.selection = this.mark = this.hits = null;
 		this.searches = 0;
-		this.noteLater = null;
+		this.range = new Range(trace);
 		this.theme = new Theme(trace);
 		this.timeline = new Timeline(trace, this.theme, callbacks);
 		this.table = new EventTable(trace, this.theme, callbacks);
@@ -40,11 +49,14 @@ class Page {
 		this.search = find('search');
 		this.searchState = find('search-state');
 		this.callbacks = callbacks;
+		this.bookmarks = new Bookmarks(trace, callbacks);
+		this.address = new Address(this);
 		this.makeHeader();
 		this.makeTabs();
+		this.makeLegend();
 		this.makeHelp();
 		this.listen();
-		this.readHash();
+		this.address.read();
 	}
 
 	/* The title and the summary of the file. */
@@ -76,40 +88,128 @@ class Page {
 
 	makeTabs() {
 		const {trace, theme, callbacks} = this;
-		this.fill = { // these functions are called when a tab is opened for the first time
-			types: () => typeTable(trace, theme, callbacks).element, threads: () => threadTable(trace, callbacks).element,
-			waits: () => waitTable(trace, callbacks).element, gaps: () => gapTable(trace, callbacks).element,
-			file: () => fileFacts(trace),
+		this.fill = { // these functions are called when a tab is opened, and when the range changes
+			types: () => typeTable(this.range, theme, callbacks), threads: () => threadTable(this.range, callbacks),
+			waits: () => waitTable(this.range, theme, callbacks), gaps: () => gapTable(this.range, callbacks),
+			spans: () => spanTable(this.range, callbacks), file: () => ({element: fileFacts(trace)}),
 		};
+		this.filled = new Map(); // key: name of a tab; value: its table
 
 		this.tabs = [...document.querySelectorAll('#tabs [role=tab]')];
 		this.tabs.forEach(tab => tab.addEventListener('click', () => this.openTab(tab)));
 		document.getElementById('only-hits').addEventListener('change', () => this.listHits());
+		document.getElementById('range-end').onclick = () => this.setRange(null);
 	}
 	openTab(tab) {
 		for (const other of this.tabs) {
 			const panel = document.getElementById(other.getAttribute('aria-controls'));
-			const name = panel.id.replace('panel-', '');
 
 			other.setAttribute('aria-selected', other === tab);
 			panel.hidden = other !== tab;
-			if (other === tab && this.fill[name]) {
-				panel.replaceChildren(this.fill[name]());
-				delete this.fill[name];
-			}
+			if (other === tab)
+				this.fillPanel(panel);
 		}
+		tab.scrollIntoView({block: 'nearest', inline: 'nearest'});
 		this.table.draw();
+	}
+	/* Make the table of a panel, unless it is up to date.  A new table is sorted as the old one. */
+	fillPanel(panel) {
+		const name = panel.id.replace('panel-', '');
+		const old = this.filled.get(name);
+
+		if (!this.fill[name] || old?.range === this.range)
+			return;
+		const table = this.fill[name]();
+
+		if (old?.table.columns?.length === table.columns?.length)
+			table.sortAs?.(old?.table);
+		this.filled.set(name, {table, range: this.range});
+		panel.replaceChildren(table.element);
+	}
+	openPanel(name) {
+		this.openTab(this.tabs.find(tab => tab.getAttribute('aria-controls') === `panel-${name}`));
+	}
+
+	/* The range.  null: the whole trace. */
+
+	setRange(range) {
+		const {trace} = this;
+
+		if (range) // the page shows whole nanoseconds
+			range = {begin: Math.round(range.begin), end: Math.round(range.end)};
+		this.range = range ? new Range(trace, range.begin, range.end) : new Range(trace);
+		this.timeline.chosen = range;
+		document.getElementById('range').hidden = !range;
+		document.getElementById('range-state').textContent = range ?
+			`${brief(range.end - range.begin)}, ${count(this.range.to - this.range.from, 'event')}` : '';
+		this.fillPanel(document.querySelector('.panel:not([hidden])'));
+		this.listHits();
+		if (range && this.selection)
+			this.select(null);
+		else
+			this.details.show(this.selection, this.mark, this.range);
+		this.timeline.dirty();
+		this.address?.note();
+	}
+	toggleRange() {
+		const {begin, end} = this.timeline.origin ? this.timeline.target : this.timeline.view;
+		const {trace} = this;
+
+		this.setRange(this.range.isAll ? {begin: Math.max(begin, trace.begin), end: Math.min(end, trace.end)} : null);
+	}
+
+	/* Bookmarks. */
+
+	/* Set a bookmark at the selected event or span, or in the middle of the view, and let the user write its note. */
+	addBookmark() {
+		const {view} = this.timeline;
+		const {selection} = this;
+		const time = selection?.event !== undefined ? this.trace.time[selection.event] :
+			selection?.span?.begin ?? (view.begin + view.end) / 2;
+		const mark = this.bookmarks.add(time);
+
+		this.openPanel('bookmarks');
+		this.bookmarks.edit(mark);
+	}
+	nextBookmark() {
+		const {view, target, origin} = this.timeline;
+		const {begin, end} = origin ? target : view;
+		const last = this.lastBookmark ?? (begin + end) / 2;
+		const mark = this.bookmarks.after(last);
+
+		if (mark)
+			this.goToTime(mark.time);
+	}
+	goToTime(time) {
+		this.lastBookmark = time;
+		this.timeline.reveal(time);
+		this.timeline.dirty();
+	}
+	showBookmarks() {
+		this.timeline.bookmarks = this.bookmarks.list;
+		this.timeline.dirty();
+		this.address?.note();
+	}
+
+	/* The rows. */
+
+	/* Call change(rows, row) for the row of the selection. */
+	changeRow(change) {
+		const row = this.timeline.selectedRow();
+
+		if (row)
+			this.timeline.change(rows => change(rows, row));
 	}
 
 	/* Selection. */
 
 	select(selection) {
 		this.selection = this.timeline.selection = selection;
-		this.details.show(selection, this.mark);
+		this.details.show(selection, this.mark, this.range);
 		if (selection && selection.event !== undefined)
 			this.table.show(selection.event);
 		this.timeline.dirty();
-		this.noteView();
+		this.address?.note();
 	}
 	/* Select an event and scroll to it. */
 	goTo(event) {
@@ -119,14 +219,40 @@ class Page {
 		this.timeline.showRow(this.trace.rowOfEvent(event));
 		this.select({event});
 	}
+	/* `from` is the span whose explanation led here. */
+	goToSpan(span, from) {
+		const {timeline} = this;
+		const {begin, end} = timeline.origin ? timeline.target : timeline.view;
+		const length = span.end - span.begin, width = end - begin;
+
+		timeline.uncover(span.row);
+		if (span.begin < begin || span.end > end || length < width / 200)
+			this.zoomTo(span.begin, span.end);
+		this.select({span, from});
+	}
+	/* Show what a line of an explanation is about: a span, or the last event of the thread before. */
+	showStep(line, from) {
+		const {trace, timeline} = this;
+		const [, , context, , begin] = line;
+		const span = trace.spanOfStep(line), row = trace.rowOf.get(`thread:${context}`);
+		const event = row && (trace.lastUntil(row.events, begin) ?? row.events[0]);
+
+		if (span) {
+			this.goToSpan(span, span === from ? undefined : from);
+		} else if (event !== undefined) {
+			timeline.uncover(row);
+			timeline.reveal(trace.time[event]);
+			this.select({event, from});
+		}
+	}
 	showRow(row) {
-		this.timeline.showRow(row);
+		this.timeline.uncover(row);
 		if (row.events.length > 0)
 			this.select({event: this.trace.nearest(row.events, (this.timeline.view.begin + this.timeline.view.end) / 2)});
 	}
 	setMark(event) {
 		this.mark = this.timeline.mark = event;
-		this.details.show(this.selection, this.mark);
+		this.details.show(this.selection, this.mark, this.range);
 		this.timeline.dirty();
 	}
 	measure(event) {
@@ -178,6 +304,8 @@ class Page {
 			this.zoomTo(selection.span.begin, selection.span.end);
 		else if (selection)
 			this.zoomTo(...this.around(trace.rowOfEvent(selection.event).events, selection.event));
+		else if (!this.range.isAll)
+			this.zoomTo(this.range.begin, this.range.end);
 	}
 	/*
 	 * Return the time of the sixth event before this event in the list, and the time of the sixth event after it.
@@ -198,7 +326,7 @@ class Page {
 		const text = this.search.value.trim();
 		const mine = ++this.searches;
 
-		this.noteView();
+		this.address?.note();
 		this.search.classList.remove('wrong');
 		if (text === '') {
 			this.setHits(null, '');
@@ -257,14 +385,14 @@ class Page {
 		this.searchState.dataset.hits = hits ? hits.list.length : '';
 		document.getElementById('hits').hidden = !hits;
 		this.listHits();
-		this.details.show(this.selection, this.mark);
+		this.details.show(this.selection, this.mark, this.range);
 		this.timeline.dirty();
 	}
-	/* Show all events in the table, or only the hits. */
+	/* Show all events of the range in the table, or only the hits. */
 	listHits() {
 		const isOnly = document.getElementById('only-hits').checked;
 
-		this.table.setList(isOnly && this.hits ? this.hits.list : null);
+		this.table.setList(this.range.listOf(isOnly && this.hits ? this.hits.list : null));
 	}
 
 	/* Help. */
@@ -284,27 +412,30 @@ class Page {
 			group.append(make('h3', '', title), list);
 			box.append(group);
 		}
-		this.makeLegend(box);
 	}
-	makeLegend(box) {
-		const group = make('section', 'legend');
-		const entries = [['runs', '--run'], ['ready, without a CPU', '--ready'], ['blocked', '--blocked'], ['waits', '--wait'], ['interrupt', '--isr'], ['holds a lock', '--lock'],
-			['events lost', '--loss'], ['hit', '--hit']];
+	/* The colours of what this trace has, below the rows. */
+	makeLegend() {
+		const {trace, theme} = this;
+		const has = kind => trace.rows.some(row => row.spans[kind]);
+		const box = document.getElementById('legend');
+		const classes = CLASSES.map(([text, color], k) => [text, color, trace.waits.some(span => span.waitClass === k)]);
+		const entries = [...classes.slice(1), classes[0], ['runs', 'run', has(KIND.RUN)],
+			['ready, without a CPU', 'ready', has(KIND.READY)], ['blocked', 'blocked', has(KIND.BLOCKED)],
+			['interrupt', 'isr', has(KIND.ISR)], ['holds a lock', 'lock', has(KIND.LOCK)],
+			['span', 'run', has(KIND.SPAN) && !has(KIND.RUN)], ['events lost', 'loss', trace.gaps.length > 0]];
+		const add = (text, color, className) => {
+			const entry = make('span', className, text);
 
-		group.append(make('h3', '', 'Colours'));
-		for (const [text, color] of entries) {
-			const entry = make('span', 'key', text);
+			entry.style.setProperty('--hue', color);
+			box.append(entry);
+		};
 
-			entry.style.setProperty('--hue', `var(${color})`);
-			group.append(entry);
-		}
-		for (const family of this.theme.families.slice(0, 12)) {
-			const entry = make('span', 'key event', family);
-
-			entry.style.setProperty('--hue', this.theme.typeColor(this.trace.types.findIndex(type => type.family === family)));
-			group.append(entry);
-		}
-		box.append(group);
+		if (trace.waits.length > 0)
+			box.append(make('span', 'dim', 'Waits:'));
+		for (const [text, color] of entries.filter(([, , isThere]) => isThere))
+			add(text, `var(--${color})`, 'key');
+		for (const family of theme.families.slice(0, 12))
+			add(family, theme.typeColor(trace.types.findIndex(type => type.family === family)), 'key event');
 	}
 	toggleHelp() {
 		const help = document.getElementById('help');
@@ -321,7 +452,6 @@ class Page {
 		const {timeline} = this;
 
 		addEventListener('keydown', event => this.key(event));
-		addEventListener('hashchange', () => this.readHash());
 		this.search.addEventListener('input', () => this.find());
 		this.search.addEventListener('keydown', event => this.searchKey(event));
 		document.getElementById('help-button').onclick = () => this.toggleHelp();
@@ -330,6 +460,8 @@ class Page {
 		document.getElementById('hit-after').onclick = () => this.step('hit', 1);
 		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
 			this.theme.read();
+			document.getElementById('legend').replaceChildren();
+			this.makeLegend();
 			this.table.draw();
 			timeline.dirty();
 		});
@@ -372,7 +504,7 @@ class Page {
 	}
 
 	key(event) {
-		const isTyping = event.target.matches('input[type=search]');
+		const isTyping = event.target.matches('input:not([type=checkbox]), select');
 		const act = this.actions()[event.key];
 
 		if (isTyping || event.ctrlKey || event.metaKey || event.altKey || !act ||
@@ -399,6 +531,10 @@ class Page {
 			'[': step('thread', -1), ']': step('thread', 1), ',': step('type', -1), '.': step('type', 1),
 			'k': step('all', -1), 'j': step('all', 1), 'n': step('hit', 1), 'N': step('hit', -1),
 			'm': () => this.setMark(this.selection?.event ?? null), '/': () => this.search.select(),
+			'r': () => this.toggleRange(), 'b': () => this.addBookmark(), 'B': () => this.nextBookmark(),
+			'h': () => this.changeRow((rows, row) => rows.hide(row)),
+			'p': () => this.changeRow((rows, row) => rows.togglePin(row)),
+			'H': () => timeline.change(rows => rows.hidden.clear()), 'o': () => timeline.change(rows => rows.nextSort()),
 			'?': () => this.toggleHelp(), 't': () => this.toggleDock(), 'Escape': () => this.escape(),
 			...Object.fromEntries(this.tabs.map((tab, k) => [String(k + 1), () => this.openTab(tab)])),
 		};
@@ -406,50 +542,12 @@ class Page {
 	escape() {
 		if (this.mark !== null)
 			this.setMark(null);
+		else if (!this.range.isAll)
+			this.setRange(null);
 		else if (this.selection)
 			this.select(null);
 		else
 			this.setQuery('');
-	}
-
-	/*
-	 * Write the view into the address of the page: #t=BEGIN&z=WIDTH in ns, e=NUMBER of the selected event, q=QUERY.
-	 */
-
-	noteView() {
-		clearTimeout(this.noteLater);
-		this.noteLater = setTimeout(() => {
-			const {view, target, origin} = this.timeline;
-			const {begin, end} = origin ? target : view;
-			const parts = [`t=${Math.round(begin)}`, `z=${Math.round(end - begin)}`];
-
-			if (this.selection?.event !== undefined)
-				parts.push(`e=${this.trace.number[this.selection.event]}`);
-			if (this.search.value.trim() !== '')
-				parts.push(`q=${encodeURIComponent(this.search.value.trim())}`);
-			this.hash = `#${parts.join('&')}`;
-			this.noteLater = null;
-			history.replaceState(null, '', this.hash);
-		}, 200);
-	}
-	readHash() {
-		const part = name => location.hash.match(new RegExp(`[#&]${name}=([^&]*)`))?.[1];
-		const {trace} = this;
-
-		if (location.hash === this.hash)
-			return;
-		if (part('t') !== undefined && Number(part('z')) > 0)
-			this.timeline.show(Number(part('t')), Number(part('t')) + Number(part('z')));
-		if (part('e') !== undefined) {
-			const i = lowerBound(at => trace.number[at], Number(part('e')), 0, trace.n);
-
-			if (trace.number[i] === Number(part('e'))) {
-				this.select({event: i});
-				this.timeline.showRow(trace.rowOfEvent(i));
-			}
-		}
-		if (part('q') !== undefined)
-			this.setQuery(decodeURIComponent(part('q')));
 	}
 }
 

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * The timeline: an axis, and below it a row for each thread and lock.
- *
- * Each pixel of a row is drawn at most once.  Lists are sorted by time, so a binary search finds the first event or
- * span after a pixel.  The time to draw a row depends on its width, and hardly on the number of events.  The number of
- * events in a pixel is exact at any zoom.  Theme.countHues() finds the colours from sums that are computed once.
+ * The timeline: an axis, and below it a row for each thread, lock, span and counter.  It has the times and the places of
+ * the rows.
  */
 
-const ARROWS = 300, LOOKED = 5000; // arrows, and waits to look at, in a view
-const AXIS_HEIGHT = 30, GROUP_HEIGHT = 26, EVENT_LANE = 22, STATE_LANE = 16, STATES_LANE = 28, PADDING = 4;
-const SPAN_LEAST_NS = 20; // the view shows at least this much time
-const STRETCH = 1.7; // largest factor for the row height, if there is room
-const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
-const LEAST_TEXT = 20; // a text is drawn only if it has this many pixels
-
-class Timeline {
+class Timeline extends Painter {
 	/*
-	 * callbacks: select(selection), measure(event) and view(), called when the user selects something, measures to
-	 * an event, or changes the view.  A selection is {event}, {span} or null.
+	 * callbacks: select(selection), measure(event), range(range), bookmark(mark) and view(), called when the user
+	 * selects something, measures to an event, selects a range of time, clicks a bookmark, or changes the view.  A selection
+	 * is {event}, {span} or null.
 	 */
 	constructor(trace, theme, callbacks) {
+		super();
 		const find = id => document.getElementById(id);
 
 		Object.assign(this, {trace, theme, callbacks});
@@ -27,12 +19,16 @@ class Timeline {
 		this.scroller = find('rows');
 		this.inner = find('inner');
 		this.labels = find('labels');
-		this.selection = this.mark = this.hover = this.range = null;
+		this.selection = this.mark = this.hover = this.range = null; // range: two x positions, during a drag
+		this.chosen = null; // the range that is selected: {begin, end}
 		this.hits = null; // {list, byRow, bits}
-		this.closed = new Set();
+		this.rows = new Rows(trace, new Counters(trace));
+		this.bookmarks = [];
+		this.isStale = true;
+		this.strip = new Strip();
+		this.kept = document.createElement('canvas'); // what is drawn, without the mouse
 		this.full = this.fullView();
 		this.view = {...this.full};
-		this.makeGroups();
 		this.overview = new Overview(this);
 		this.mouse = new Mouse(this);
 		this.scroller.addEventListener('scroll', () => this.dirty());
@@ -49,40 +45,11 @@ class Timeline {
 
 	/* Rows. */
 
-	/* Make a group of rows for the threads of each process, one for its locks, and one for its spans. */
-	makeGroups() {
-		const groups = new Map();
-
-		for (const row of this.trace.rows) {
-			const key = `${row.kind}:${row.pid}`;
-
-			if (!groups.has(key))
-				groups.set(key, {key, kind: row.kind, pid: row.pid, rows: []});
-			groups.get(key).rows.push(row);
-		}
-		const kinds = ['thread', 'lock', 'span'];
-
-		this.groups = [...groups.values()].sort((a, b) => a.pid - b.pid || kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
-		this.groups.forEach(group => {
-			if (group.kind === 'lock' && group.rows.length > 16)
-				this.closed.add(group.key);
-		});
-	}
-	groupTitle(group) {
-		const title = {lock: 'Locks', span: 'Spans'}[group.kind];
-
-		if (title)
-			return this.trace.facts.foreign || group.pid === 0 ? title : `${title} · pid ${group.pid}`;
-		const main = group.rows.find(row => row.tid === row.pid && row.tid !== 0);
-
-		return this.trace.facts.foreign || group.pid === 0 ? 'Threads' :
-			`${main ? main.name.replace(/ \d+$/, '') : 'Process'} · pid ${group.pid}`;
-	}
 	/* Compute the height of the rows: they are higher if there is room. */
 	measureRows() {
-		const open = this.groups.filter(group => !this.closed.has(group.key)).flatMap(group => group.rows);
-		const lanes = row => [row.events.length > 0 ? EVENT_LANE : 0, row.spans.length === 0 ? 0 :
-			row.kind === 'thread' && this.trace.hasStates ? STATES_LANE : STATE_LANE];
+		const open = this.groups.filter(group => !this.rows.closed.has(group.key)).flatMap(group => group.rows);
+		const lanes = row => row.kind === 'counter' ? [0, COUNTER_LANE] : [row.events.length > 0 ? EVENT_LANE : 0,
+			row.spans.length === 0 ? 0 : row.kind === 'thread' && this.trace.hasStates ? STATES_LANE : STATE_LANE];
 		const fixed = AXIS_HEIGHT + 12 + this.groups.length * GROUP_HEIGHT + open.length * 2 * PADDING;
 		const needed = open.reduce((sum, row) => sum + lanes(row)[0] + lanes(row)[1], 1);
 		const stretch = Math.min(Math.max((this.scroller.clientHeight - fixed) / needed, 1), STRETCH);
@@ -96,17 +63,16 @@ class Timeline {
 	layOut() {
 		let y = AXIS_HEIGHT;
 
+		this.groups = this.rows.groups();
 		this.measureRows();
-
 		this.lines = [];
-		this.labels.replaceChildren();
-		this.labels.append(make('div', 'corner', 'Threads and locks'));
+		this.labels.replaceChildren(this.corner());
 		for (const group of this.groups) {
-			const isClosed = this.closed.has(group.key);
-			const title = make('button', 'group', `${isClosed ? '▸' : '▾'} ${this.groupTitle(group)}`);
+			const isClosed = this.rows.closed.has(group.key);
+			const title = make('button', 'group', `${isClosed ? '▸' : '▾'} ${this.rows.titleOf(group)}`);
 
 			title.append(make('span', 'meta', String(group.rows.length)));
-			title.onclick = () => this.toggle(group.key);
+			title.onclick = () => this.change(rows => rows.toggleGroup(group.key));
 			this.labels.append(title);
 			this.lines.push({group, y, height: GROUP_HEIGHT});
 			y += GROUP_HEIGHT;
@@ -119,24 +85,101 @@ class Timeline {
 		this.inner.style.height = `${y + 12}px`;
 		this.dirty();
 	}
+	/* The order of the threads, the hidden rows, and a menu of fields that can be rows. */
+	corner() {
+		const {rows} = this;
+		const corner = make('div', 'corner'), sort = this.menu('sort', 'Order of the threads', SORTS);
+		const show = make('button', '', `show ${rows.hidden.size} hidden`);
+
+		sort.value = rows.sort;
+		sort.onchange = () => this.change(() => {
+			rows.sort = sort.value;
+		});
+		show.id = 'show-hidden';
+		show.hidden = rows.hidden.size === 0;
+		show.title = 'show all rows (H)';
+		show.onclick = () => this.change(() => rows.hidden.clear());
+		corner.append(sort, show);
+		const {fields} = rows.counters;
+
+		if (fields.length > 0)
+			corner.append(this.fieldMenu(fields));
+		return corner;
+	}
+	menu(id, label, choices) {
+		const menu = make('select');
+
+		menu.id = id;
+		menu.setAttribute('aria-label', label);
+		menu.title = label;
+		for (const [value, text] of choices)
+			menu.append(new Option(text, value));
+		return menu;
+	}
+	fieldMenu(fields) {
+		const {counters} = this.rows;
+		const mark = key => counters.chosen.includes(key) ? '✓ ' : '';
+		const menu = this.menu('fields', 'Show a field as a row', [['', '+ field'],
+			...fields.map(({key, name}) => [key, mark(key) + name])]);
+
+		menu.onchange = () => this.toggleField(menu.value);
+		return menu;
+	}
+	/* Show a field of a described type as a row, or remove the row. */
+	toggleField(key) {
+		let row = null;
+
+		this.change(rows => {
+			row = rows.counters.toggle(key);
+			rows.hidden = new Set([...rows.hidden].filter(other => rows.all.includes(other)));
+			rows.pinned = rows.pinned.filter(other => rows.all.includes(other));
+			if (row)
+				rows.closed.delete(`counter:${row.pid}`);
+		});
+		if (row)
+			this.showRow(row);
+	}
+	/* Change which rows are shown. */
+	change(how) {
+		how(this.rows);
+		this.layOut();
+		this.callbacks.view();
+	}
 	rowLabel(row) {
 		const label = make('div', `label ${row.kind}`);
 		const name = make('span', 'name', row.name);
+		const isPinned = this.rows.pinned.includes(row);
+		const pin = make('button', isPinned ? 'pin is-pinned' : 'pin', '▴'), hide = make('button', 'hide', '×');
 
 		label.style.height = `${row.height}px`;
 		label.title = row.tid ? `${row.name}, thread ${row.tid} of process ${row.pid}` : row.name;
-		label.append(name);
-		label.append(make('span', 'meta', row.kind === 'thread' ? grouped(row.events.length) : ''));
+		pin.title = isPinned ? 'no longer at the top (p)' : 'keep at the top (p)';
+		pin.setAttribute('aria-label', `${isPinned ? 'Unpin' : 'Pin'} ${row.name}`);
+		pin.onclick = () => this.change(rows => rows.togglePin(row));
+		hide.title = 'hide (h)';
+		hide.setAttribute('aria-label', `Hide ${row.name}`);
+		hide.onclick = () => this.change(rows => rows.hide(row));
+		label.append(name, make('span', 'meta', row.kind === 'thread' ? grouped(row.events.length) :
+			row.kind === 'counter' ? `${amount(Math.min(row.least, 0))} … ${amount(Math.max(row.most, 0))}` : ''), pin, hide);
 		row.label = label;
 		return label;
 	}
-	toggle(key) {
-		if (!this.closed.delete(key))
-			this.closed.add(key);
-		this.layOut();
+	lineOf(row) {
+		return this.lines.find(line => line.row === row);
+	}
+	/* Make sure that a row is shown, also if it is hidden or its group is closed. */
+	uncover(row) {
+		const group = this.rows.groups().find(group => group.rows.includes(row));
+
+		if (this.rows.hidden.has(row) || group && this.rows.closed.has(group.key))
+			this.change(rows => {
+				rows.hidden.delete(row);
+				rows.closed.delete(group ? group.key : `${row.kind}:${row.pid}`);
+			});
+		this.showRow(row);
 	}
 	showRow(row) {
-		const line = this.lines.find(line => line.row === row);
+		const line = this.lineOf(row);
 
 		if (!line)
 			return;
@@ -203,10 +246,12 @@ class Timeline {
 
 	/* Drawing. */
 
-	dirty() {
+	/* Draw with the next frame.  isMouse: only the mouse has moved. */
+	dirty(isMouse = false) {
 		if (!this.isDirty)
 			requestAnimationFrame(now => this.frame(now));
 		this.isDirty = true;
+		this.isStale ||= !isMouse;
 	}
 	frame(now) {
 		this.isDirty = false;
@@ -223,8 +268,9 @@ class Timeline {
 		}
 		const begin = performance.now();
 
+		if (this.isStale)
+			this.overview.draw();
 		this.draw();
-		this.overview.draw();
 		this.mouse.stay();
 		this.frameTime = performance.now() - begin;
 	}
@@ -237,435 +283,4 @@ class Timeline {
 		this.overview.resize();
 		this.layOut();
 	}
-
-	draw() {
-		const context = this.canvas.getContext('2d');
-		const top = this.scroller.scrollTop;
-
-		this.paint = context;
-		context.font = this.theme.font;
-		context.textBaseline = 'middle';
-		context.fillStyle = this.theme.page;
-		context.fillRect(0, 0, this.width, this.height);
-		this.drawOutside();
-		const {marks} = axisMarks(this.view.begin, this.view.end, this.width, 124);
-
-		for (const line of this.lines) {
-			const y = line.y - top;
-
-			if (y + line.height < AXIS_HEIGHT || y > this.height)
-				continue;
-			if (line.group)
-				this.fill(this.theme.band, 0, y, this.width, line.height);
-		}
-		for (const {time} of marks)
-			this.fill(this.theme.grid, Math.round(this.x(time)), 0, 1, this.height);
-		for (const line of this.lines) {
-			const y = line.y - top;
-
-			if (line.row && y + line.height >= AXIS_HEIGHT && y <= this.height)
-				this.drawRow(line.row, y);
-		}
-		this.drawArrows(top);
-		this.drawGaps();
-		this.drawSelection(top);
-		this.drawAxis(marks);
-		this.drawMeasure();
-	}
-	fill(color, x, y, width, height) {
-		this.paint.fillStyle = color;
-		this.paint.fillRect(x, y, width, height);
-	}
-	/* Shade the time before the trace begins and after it ends. */
-	drawOutside() {
-		const begin = this.x(this.trace.begin), end = this.x(this.trace.end);
-
-		if (begin > 0)
-			this.fill(this.theme.band, 0, 0, begin, this.height);
-		if (end < this.width)
-			this.fill(this.theme.band, end + 1, 0, this.width - end - 1, this.height);
-	}
-	drawRow(row, y) {
-		const isChosen = this.selectedRow() === row;
-		const stateY = y + PADDING + row.lane;
-
-		if (isChosen)
-			this.fill(this.theme.select, 0, y, this.width, row.height);
-		this.fill(this.theme.row, 0, y + row.height - 1, this.width, 1);
-		const strip = this.stripHeight(row);
-		const stripY = stateY + row.state - strip;
-
-		for (const [kind, color, textColor] of [[KIND.BLOCKED, 'blocked', 'waitText'], [KIND.READY, 'ready', 'runText'],
-			[KIND.RUN, 'run', 'runText']])
-			if (row.spans[kind])
-				this.drawSpans(row.spans[kind], strip ? stripY : stateY, (strip || row.state) - 2, this.theme[color],
-					this.theme[textColor], stateText);
-		if (row.spans[KIND.WAIT])
-			this.drawSpans(row.spans[KIND.WAIT], stateY, row.state - strip - 2, this.theme.wait, this.theme.waitText,
-				waitText);
-		if (row.spans[KIND.LOCK])
-			this.drawSpans(row.spans[KIND.LOCK], stateY, row.state - 2, this.theme.lock, this.theme.lockText,
-				span => span.name);
-		if (row.spans[KIND.SPAN])
-			this.drawSpans(row.spans[KIND.SPAN], stateY, row.state - 2, this.theme.run, this.theme.runText,
-				span => brief(span.end - span.begin));
-		if (row.spans[KIND.ISR])
-			this.drawSpans(row.spans[KIND.ISR], stateY, row.state - 2, this.theme.isr, this.theme.runText,
-				span => span.name);
-		if (row.lane > 0)
-			this.drawEvents(row, y + PADDING, row.lane - 4);
-	}
-	/* With scheduling records, the lower half of the lane of a thread shows its states, and the upper one its waits. */
-	stripHeight(row) {
-		return row.kind === 'thread' && this.trace.hasStates ? Math.floor(row.state / 2) : 0;
-	}
-	/* Spans that are narrower than a pixel share that pixel. */
-	drawSpans(list, y, height, color, textColor, textOf) {
-		const {begin, end} = this.view;
-		let k = lowerBound(at => list[at].begin, begin, 0, list.length);
-
-		for (k = Math.max(k - 1, 0); k < list.length && list[k].begin < end;) {
-			const span = list[k];
-			const x = Math.max(this.x(span.begin), -2);
-			const width = Math.min(this.x(span.end), this.width + 2) - x;
-
-			if (width >= 1.5) {
-				this.fill(color, x, y, Math.max(width - 0.5, 1), height);
-				if (width > 34)
-					this.put(textOf(span), x + 5, y + height / 2, width - 8, textColor);
-				k++;
-			} else {
-				const pixel = Math.floor(x);
-
-				if (width + x >= 0)
-					this.fill(color, pixel, y, 1, height);
-				k = Math.max(k + 1, gallop(at => list[at].begin, this.time(pixel + 1), k, list.length));
-			}
-		}
-	}
-	/*
-	 * Draw a text.  If there is not enough room, shorten the text.  If it begins left of the view, move it right.
-	 */
-	put(text, x, y, room, color) {
-		const from = Math.max(x, 4);
-		const space = room - (from - x);
-
-		if (space < LEAST_TEXT)
-			return;
-		const width = this.paint.measureText(text).width;
-
-		if (width > space)
-			text = `${text.slice(0, Math.max(Math.floor(text.length * space / width) - 1, 1)).trimEnd()}…`;
-		this.paint.fillStyle = color;
-		this.paint.fillText(text, from, y + 0.5);
-	}
-
-	/* Call visit(x, from, to) for each pixel with events.  Its events are at [from, to) of the list. */
-	eachPixel(list, visit) {
-		const {seek} = this.trace;
-		const at = k => seek[list[k]];
-		const end = lowerBound(at, this.view.end, 0, list.length);
-		let from = lowerBound(at, this.time(-ROOM_FOR_MARK), 0, end);
-
-		while (from < end) {
-			const x = Math.floor(this.x(at(from)));
-			const to = Math.max(from + 1, gallop(at, this.time(x + 1), from, end));
-
-			visit(x, from, to);
-			from = to;
-		}
-	}
-	/* During a search, events that are not hits are faint. */
-	drawEvents(row, y, height) {
-		this.paint.globalAlpha = this.hits ? 0.22 : 1;
-		this.drawList(row.events, y, height, false);
-		this.paint.globalAlpha = 1;
-		if (this.hits)
-			this.drawList(this.hits.byRow.get(row) ?? [], y, height, true);
-	}
-	drawList(list, y, height, isHit) {
-		const pixels = [];
-
-		this.eachPixel(list, (x, from, to) => pixels.push([x, from, to]));
-		pixels.forEach(([x, from, to], k) => {
-			const before = k > 0 ? x - pixels[k - 1][0] : Infinity;
-			const after = k + 1 < pixels.length ? pixels[k + 1][0] - x : Infinity;
-			const room = this.hits && !isHit ? 0 : Math.min(after - 16, this.width - x - 10);
-
-			/* Hits that are close together have only a short mark, so that the events stay visible. */
-			if (isHit)
-				this.fill(this.theme.hit, x - 1, y - 2, 3, before >= 4 || after >= 4 ? height + 4 : 5);
-			if (to - from === 1 && before >= ROOM_FOR_MARK && after >= ROOM_FOR_MARK)
-				this.drawMark(list[from], y, height, room);
-			else
-				this.drawTick(list, x, from, to, y, height, after > 3 && !isHit ? 2 : 1);
-		});
-	}
-	/* A single event: a diamond, and its name if there is room. */
-	drawMark(i, y, height, room) {
-		const type = this.trace.type(i);
-		const x = this.x(this.trace.seek[i]), middle = y + height / 2;
-
-		this.diamond(x, middle, 4.5, this.theme.typeColor(type));
-		if (room >= ROOM_FOR_LABEL)
-			this.put(this.trace.types[type].short, x + 8, middle, room, this.theme.text);
-	}
-	diamond(x, y, size, color) {
-		this.paint.fillStyle = color;
-		this.paint.beginPath();
-		this.paint.moveTo(x, y - size);
-		this.paint.lineTo(x + size, y);
-		this.paint.lineTo(x, y + size);
-		this.paint.lineTo(x - size, y);
-		this.paint.fill();
-	}
-	/*
-	 * Draw events that are close together as a bar.  Its height grows with their number; each colour has its share
-	 * of the height.
-	 */
-	drawTick(list, x, from, to, y, height, width) {
-		const size = height * Math.min(0.6 + 0.1 * Math.log2(to - from), 1);
-		let bottom = y + height;
-
-		if (to - from === 1) {
-			this.fill(this.theme.typeColor(this.trace.type(list[from])), x, bottom - size, width, size);
-			return;
-		}
-		this.theme.countHues(list, from, to).forEach((number, hue) => {
-			const part = size * number / (to - from);
-
-			if (number > 0)
-				this.fill(this.theme.hues[hue], x, bottom -= part, width, part);
-		});
-	}
-
-	/* Draw the periods in which events were lost, over all rows. */
-	drawGaps() {
-		const {gaps} = this.trace;
-		let k = lowerBound(at => gaps[at].begin, this.view.begin, 0, gaps.length);
-
-		for (k = Math.max(k - 1, 0); k < gaps.length && gaps[k].begin < this.view.end;) {
-			const x = Math.floor(this.x(gaps[k].begin)), width = Math.max(this.x(gaps[k].end) - x, 3);
-
-			if (x + width >= 0)
-				this.drawGap(x, width);
-			k = Math.max(k + 1, gallop(at => gaps[at].begin, this.time(x + 3), k, gaps.length));
-		}
-	}
-	drawGap(x, width) {
-		this.paint.globalAlpha = 0.5;
-		this.fill(this.theme.hatching(this.paint), x, AXIS_HEIGHT, width, this.height);
-		this.paint.globalAlpha = 1;
-		this.fill(this.theme.loss, x, AXIS_HEIGHT, 1, this.height);
-		if (width > 90)
-			this.put('events lost', Math.max(x, 0) + 8, this.height - 12, width, this.theme.loss);
-	}
-	selectedRow() {
-		const {selection} = this;
-
-		if (!selection)
-			return null;
-		return selection.span ? selection.span.row : this.trace.rowOfEvent(selection.event);
-	}
-	drawSelection(top) {
-		const {selection, trace} = this;
-		const line = this.lines.find(line => line.row && line.row === this.selectedRow());
-
-		if (!selection)
-			return;
-		if (selection.event !== undefined) {
-			const x = this.x(trace.time[selection.event]);
-
-			this.fill(this.theme.accent, Math.round(x), AXIS_HEIGHT, 1, this.height);
-			if (line)
-				this.ring(x, line.y - top + PADDING + (line.row.lane - 4) / 2, trace.type(selection.event));
-		} else if (line) {
-			this.outline(selection.span, line.y - top + PADDING + line.row.lane, line.row.state);
-		}
-		if (this.mark !== null)
-			this.fill(this.theme.hit, Math.round(this.x(trace.time[this.mark])), AXIS_HEIGHT, 1, this.height);
-	}
-	/*
-	 * Return the arrows to draw: from the row of the thread that ended a wait to the row of the thread that waited, at
-	 * the end of the wait.  If there are too many, only those of the selected row, and none if these are too many, too.
-	 */
-	arrows() {
-		const lineOf = new Map(this.lines.filter(line => line.row).map(line => [line.row, line]));
-		const chosen = this.selectedRow();
-
-		return this.arrowsOf(lineOf, () => true) ??
-			this.arrowsOf(lineOf, (from, to) => from.row === chosen || to.row === chosen) ?? [];
-	}
-	/* Return null if there are too many arrows, or too many waits to look at in a frame. */
-	arrowsOf(lineOf, takes) {
-		const {begin, end} = this.view;
-		const found = [];
-		let looked = 0;
-
-		for (const to of lineOf.values()) {
-			const list = to.row.spans[KIND.WAIT] ?? [];
-
-			/* The waits of a thread do not overlap. */
-			for (let k = lowerBound(at => list[at].end, begin, 0, list.length); k < list.length && list[k].end < end; k++) {
-				const span = list[k];
-				const from = span.waker ? lineOf.get(this.trace.rowOf.get(`thread:${span.waker}`)) : undefined;
-
-				if (++looked > LOOKED || found.length > ARROWS)
-					return null;
-				if (from && from !== to && takes(from, to))
-					found.push({span, from, to});
-			}
-		}
-		return found;
-	}
-	drawArrows(top) {
-		const {paint} = this;
-
-		paint.strokeStyle = paint.fillStyle = this.theme.dim;
-		paint.lineWidth = 1;
-		for (const {span, from, to} of this.arrows()) {
-			const x = Math.round(this.x(span.end)) + 0.5;
-			const middle = ({row, y}) => y - top + PADDING + row.lane + row.state / 2;
-			const y = [middle(from), middle(to)], way = Math.sign(y[1] - y[0]);
-
-			if (Math.max(...y) < AXIS_HEIGHT || Math.min(...y) > this.height)
-				continue;
-			paint.beginPath();
-			paint.moveTo(x, Math.max(y[0], AXIS_HEIGHT));
-			paint.lineTo(x, Math.max(y[1] - way * 5, AXIS_HEIGHT));
-			paint.stroke();
-			if (y[1] < AXIS_HEIGHT)
-				continue;
-			paint.beginPath();
-			paint.moveTo(x, y[1]);
-			paint.lineTo(x - 3, y[1] - way * 6);
-			paint.lineTo(x + 3, y[1] - way * 6);
-			paint.fill();
-		}
-	}
-	ring(x, y, type) {
-		if (y < AXIS_HEIGHT)
-			return;
-		this.diamond(x, y, 9, this.theme.accent);
-		this.diamond(x, y, 7, this.theme.page);
-		this.diamond(x, y, 5, this.theme.typeColor(type));
-	}
-	outline(span, y, height) {
-		const x = this.x(span.begin);
-
-		this.paint.strokeStyle = this.theme.accent;
-		this.paint.lineWidth = 2;
-		this.paint.strokeRect(x - 1, y - 1, Math.max(this.x(span.end) - x, 1) + 2, height);
-	}
-	drawAxis(marks) {
-		this.fill(this.theme.panel, 0, 0, this.width, AXIS_HEIGHT);
-		for (const {time, text} of marks) {
-			const x = Math.round(this.x(time));
-
-			this.fill(this.theme.line, x, AXIS_HEIGHT - 8, 1, 8);
-			this.paint.fillStyle = this.theme.dim;
-			this.paint.fillText(text, x + 5, AXIS_HEIGHT / 2);
-		}
-		this.fill(this.theme.line, 0, AXIS_HEIGHT - 1, this.width, 1);
-		if (this.hover !== null)
-			this.drawHover();
-		if (this.range)
-			this.drawRange();
-	}
-	/* Draw the time under the mouse. */
-	drawHover() {
-		const time = this.time(this.hover);
-		const text = `${grouped(seconds(Math.round(time)))} s`;
-		const width = this.paint.measureText(text).width + 12;
-		const x = Math.min(Math.max(this.hover - width / 2, 0), this.width - width);
-
-		this.fill(this.theme.line, Math.round(this.hover), AXIS_HEIGHT, 1, this.height);
-		this.flag(text, x, width, this.theme.text, this.theme.page);
-	}
-	flag(text, x, width, color, textColor) {
-		this.paint.fillStyle = color;
-		this.paint.beginPath();
-		this.paint.roundRect(x, 5, width, AXIS_HEIGHT - 11, 4);
-		this.paint.fill();
-		this.paint.fillStyle = textColor;
-		this.paint.fillText(text, x + 6, AXIS_HEIGHT / 2);
-	}
-	drawRange() {
-		const x = Math.min(...this.range), width = Math.abs(this.range[1] - this.range[0]);
-
-		this.paint.globalAlpha = 0.18;
-		this.fill(this.theme.accent, x, AXIS_HEIGHT, width, this.height);
-		this.paint.globalAlpha = 1;
-		this.span(x, x + width, brief(width / this.scale), this.theme.accent);
-	}
-	/* Mark a duration in the axis, between two x positions. */
-	span(from, to, text, color) {
-		const width = this.paint.measureText(text).width + 12;
-		const middle = Math.min(Math.max((from + to - width) / 2, 0), this.width - width);
-
-		this.fill(color, from, AXIS_HEIGHT - 3, Math.max(to - from, 1), 3);
-		this.flag(text, middle, width, color, this.theme.page);
-	}
-	/* Draw the time between the mark and the selected event. */
-	drawMeasure() {
-		const {trace, selection, mark} = this;
-
-		if (mark === null || !selection || selection.event === undefined || selection.event === mark)
-			return;
-		const times = [trace.time[mark], trace.time[selection.event]].sort((a, b) => a - b);
-
-		this.span(this.x(times[0]), this.x(times[1]), brief(times[1] - times[0]), this.theme.accent);
-	}
-}
-
-/* The text in the bar of a wait.  The words "waits for" are left out, because the colour shows this. */
-function waitText(span) {
-	const what = span.name.replace(/^waits for /, '');
-
-	return span.holder ? `${what}, held by ${span.holder}` : what;
-}
-
-function stateText(span) {
-	return span.kind === KIND.RUN ? ['running', span.name].filter(text => text).join(', ') : span.name;
-}
-
-/* Return a title that describes the span. */
-function spanTitle(span) {
-	switch (span.kind) {
-	case KIND.WAIT:
-		return `${span.row.name} ${span.name}`;
-	case KIND.ISR:
-		return 'interrupt service routine';
-	case KIND.LOCK:
-		return `${span.name} holds ${span.row.name}`;
-	case KIND.RUN:
-		return span.name ? `${span.row.name} runs on ${span.name}` : `${span.row.name} runs`;
-	case KIND.SPAN:
-		return span.name;
-	case KIND.READY:
-	case KIND.BLOCKED:
-		return `${span.row.name} is ${span.name}`;
-	default:
-		return 'events were lost here';
-	}
-}
-
-/* Set the size of a canvas, in pixels of the page.  Its bitmap has the resolution of the screen. */
-function fit(canvas, width, height) {
-	const ratio = devicePixelRatio || 1;
-
-	canvas.width = Math.round(width * ratio);
-	canvas.height = Math.round(height * ratio);
-	canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0);
-}
-
-/* Return an element with a class and a text. */
-function make(tag, className, text) {
-	const element = document.createElement(tag);
-
-	if (className)
-		element.className = className;
-	if (text !== undefined)
-		element.textContent = text;
-	return element;
 }
