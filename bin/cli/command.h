@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 extern const struct command cmd_blocked;
+extern const struct command cmd_capture;
 extern const struct command cmd_check;
 extern const struct command cmd_demo;
 extern const struct command cmd_diff;

@@ -18,7 +18,7 @@ esac
 # A tree, and its folders in order; "." is the root of the tree.
 orders='
 lib base txtb fields event ring sched registry calls trace log stream api
-bin base input extract cli trace trx waits report diff check live sql export cmd
+bin base input extract cli trace trx waits report diff check capture live sql export cmd
 threadx .
 preload . standalone wrap
 tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool preload oracle fuzz
