@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace services of ThreadX for POSIX threads: tx_trace_enable() and the others, and the macros with which
- * components record events and register objects.  They write a trace buffer of ThreadX (TXTB) into memory of the caller.
- * See tx_trace_enable(3).
+ * components record events and register objects.  They write a trace buffer of ThreadX (TXTB) into memory of the
+ * caller.  See tx_trace_enable(3).
  *
  * Define before you include this header:
  *
@@ -221,6 +221,9 @@ typedef struct TX_TRACE_BUFFER_ENTRY_STRUCT {
 #define TX_TRACE_TIMER_PERFORMANCE_INFO_GET 128
 #define TX_TRACE_TIMER_PERFORMANCE_SYSTEM_INFO_GET 129
 #define TX_TRACE_SEMAPHORE__PERFORMANCE_SYSTEM_INFO_GET TX_TRACE_SEMAPHORE_PERFORMANCE_SYSTEM_INFO_GET
+
+/* The buffer that was enabled last, or NULL: for debuggers that know ThreadX. */
+extern TX_TRACE_HEADER *_tx_trace_header_ptr;
 
 /* How tx_trace_enable() traces.  time_source NULL: ticks of 100 ns. */
 struct tx_trace_posix_port {

@@ -15,6 +15,7 @@ _Static_assert(sizeof(TX_TRACE_HEADER) == 48 && sizeof(TX_TRACE_OBJECT_ENTRY) ==
 		       sizeof(TX_TRACE_BUFFER_ENTRY) == 32,
 	       "ThreadX's layout");
 
+PX_EXPORT TX_TRACE_HEADER *_tx_trace_header_ptr;
 struct px_tx_trace px_tx_trace = {.enabled = 0xFFFFFFFFu};
 
 /*
@@ -193,6 +194,7 @@ UINT px_tx_buffer_begin(void *memory, uint32_t size, uint32_t nr_slots, const st
 		return TX_NOT_DONE;
 	}
 	px_tx_trace.header = header;
+	px_write_once(&_tx_trace_header_ptr, header);
 	px_tx_trace.start = entries;
 	px_tx_trace.end = entries + nr_entries;
 	px_tx_trace.time_source = port->time_source;

@@ -52,7 +52,7 @@ UINT px_tx_buffer_begin(void *memory, uint32_t size, uint32_t nr_slots, const st
 void px_tx_buffer_end(void);
 
 /*
- * Record the event if the trace is on: now, or when the thread leaves the lock if the caller is a signal handler inside.
+ * Record the event if the trace is on: now, or when the thread leaves the lock if a signal handler calls this inside.
  * Store the entry, or NULL, and its stamp.
  */
 void px_tx_buffer_insert(struct px_tx_thread *self, const struct px_tx_event *event, TX_TRACE_BUFFER_ENTRY **entry,

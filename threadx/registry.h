@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The object registry in the buffer, with ThreadX's rules for its slots.  An object gets the slot with its handle, or
- * else a slot that was never used, or else the slot that has been available longest.  The search starts after the slot that
- * was filled last, or at the slot that was released last.  An object for which there is no slot has no name in the buffer.
- * The caller holds the lock.
+ * else a slot that was never used, or else the slot that has been available longest.  The search starts after the slot
+ * that was filled last, or at the slot that was released last.  If there is no slot for an object, it has no name in the
+ * buffer.  The caller holds the lock.
  */
 #ifndef PX_THREADX_REGISTRY_H
 #define PX_THREADX_REGISTRY_H

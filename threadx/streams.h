@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same events in the POSIX streams that trace this process.  An event with an id of ThreadX has a type with its name,
- * such as TX_TRACE_QUEUE_SEND, and the information words are its data.  User events have the types
+ * The same events in the POSIX streams that trace this process.  An event with an id of ThreadX has a type with its
+ * name, such as TX_TRACE_QUEUE_SEND, and the information words are its data.  User events have the types
  * TX_TRACE_USER_EVENT_4096 and so on.
  */
 #ifndef PX_THREADX_STREAMS_H

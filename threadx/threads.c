@@ -134,7 +134,7 @@ static void end_thread(void *argument)
 
 static __thread uint32_t state_before_fork __attribute__((tls_model("initial-exec")));
 
-/* If a handler forks inside a service of its thread, both processes end that service with their own copy of the data. */
+/* If a handler forks inside a service of its thread, both processes end that service, each with its own data. */
 static void before_fork(void)
 {
 	if (!px_tx_lock_enter(&px_tx_self, &state_before_fork))

@@ -20,7 +20,7 @@ struct capture_file {
 /* Make the file.  After a failure, print a message and return false. */
 bool capture_file_open(struct capture_file *file, const char *path, bool overwrites);
 
-/* Append n entries, and write the registry and the header of the buffer.  Print a message and return false on failure. */
+/* Append n entries, and write registry and header of the buffer.  After a failure, print a message and return false. */
 bool capture_file_append(struct capture_file *file, const struct target_buffer *buffer, const unsigned char *entries,
 			 uint32_t n);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client of gdb's remote protocol, which reads memory.  On the other side is a stub: gdbserver, QEMU, or the server of
- * a debug probe.
+ * A client of gdb's remote protocol, which reads memory.  On the other side is a stub: gdbserver, QEMU, or the server
+ * of a debug probe.
  *
- * The stub is not trusted: it may send anything, or nothing.  Each wait has a limit, and each reply a largest size.  After
- * a fault, `fault` says what happened, and all functions fail.
+ * The stub is not trusted: it may send anything, or nothing.  Each wait has a limit, and each reply a largest size.
+ * After a fault, `fault` says what happened, and all functions fail.
  */
 #ifndef TXTRACE_CAPTURE_GDB_H
 #define TXTRACE_CAPTURE_GDB_H
@@ -50,7 +50,7 @@ bool gdb_continue(struct gdb *gdb);
 /* Let the target run, in a way in which its memory can be read meanwhile, if the stub has one. */
 bool gdb_continue_live(struct gdb *gdb);
 
-/* Find an entry of the auxiliary vector of a Linux program whose words have this size.  Return false if there is none. */
+/* Find an entry of the auxiliary vector of a Linux program with words of this size.  Return false if there is none. */
 bool gdb_auxv(struct gdb *gdb, uint64_t type, size_t word_size, bool is_big, uint64_t *value);
 
 #endif

@@ -32,7 +32,8 @@ static bool find(Elf *elf, const char *name, GElf_Sym *symbol)
 
 	while ((section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &header) &&
-		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) && find_in(elf, section, name, symbol))
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+		    find_in(elf, section, name, symbol))
 			return true;
 	return false;
 }

@@ -87,7 +87,8 @@ void target_buffer_free(struct target_buffer *buffer)
 static uint32_t read_slots(struct target_buffer *buffer, uint32_t slot, uint32_t n)
 {
 	uint32_t first = n < buffer->header.nr_slots - slot ? n : buffer->header.nr_slots - slot;
-	size_t nr = gdb_read(buffer->gdb, slot_address(buffer, slot), buffer->entries, (size_t)first * HEADER_ENTRY_BYTES);
+	size_t nr = gdb_read(buffer->gdb, slot_address(buffer, slot), buffer->entries,
+			     (size_t)first * HEADER_ENTRY_BYTES);
 
 	if (nr == (size_t)first * HEADER_ENTRY_BYTES && n > first)
 		nr += gdb_read(buffer->gdb, slot_address(buffer, 0), buffer->entries + nr,
@@ -121,9 +122,7 @@ static bool read_current(struct target_buffer *buffer, uint32_t *current)
 	return true;
 }
 
-/*
- * Find out which slots have entries to take: n from *from on.  Return false after a fault.
- */
+/* Find out which slots have entries to take: *n from *from on.  Return false after a fault. */
 static bool find_new(struct target_buffer *buffer, uint32_t current, uint32_t *from, uint32_t *n, uint64_t *lost,
 		     uint64_t *laps)
 {
@@ -155,8 +154,8 @@ static bool find_new(struct target_buffer *buffer, uint32_t current, uint32_t *f
 }
 
 /*
- * Read the entries.  If the target was at `after` when they were read, leave out those at the beginning that it can have
- * overwritten, also the one that it was about to write.
+ * Return how many of the n entries that were read to leave out at the beginning: the target was at `after` afterwards,
+ * and can have overwritten them, also the one that it was about to write.
  */
 static uint32_t leave_out(const struct target_buffer *buffer, uint32_t current, uint32_t after, uint32_t n)
 {

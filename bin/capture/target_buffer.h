@@ -3,9 +3,9 @@
  * A trace buffer in the memory of a target, which is halted or runs.
  *
  * Each look takes the entries that are new since the last one, the oldest first.  If the target runs, it writes
- * meanwhile.  So a look reads `current` before and after the entries.  Entries that the target can have overwritten between are
- * left out and counted.  The newest entry is read twice: if it has changed, the target has passed all of the buffer
- * meanwhile, and the look begins anew.
+ * meanwhile.  So a look reads `current` before and after the entries.  Entries that the target can have overwritten
+ * between are left out and counted.  The newest entry is read twice: if it has changed, the target has passed the
+ * whole buffer meanwhile, and the look begins anew.
  */
 #ifndef TXTRACE_CAPTURE_TARGET_BUFFER_H
 #define TXTRACE_CAPTURE_TARGET_BUFFER_H

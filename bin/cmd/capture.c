@@ -174,7 +174,8 @@ static void report(const struct options *options, const struct target_buffer *bu
 		   options->output);
 	if (buffer->nr_laps > 0)
 		print_line("at least %" PRIu64 " events were overwritten before they were read; the target has "
-			   "passed the whole buffer %" PRIu64 " times, so there may be more", buffer->nr_lost, buffer->nr_laps);
+			   "passed the whole buffer %" PRIu64 " times, so there may be more",
+			   buffer->nr_lost, buffer->nr_laps);
 	else if (buffer->nr_lost > 0)
 		print_line("%" PRIu64 " events were overwritten while they were read", buffer->nr_lost);
 }

@@ -38,9 +38,9 @@ static void look(struct target_buffer *buffer)
 	const unsigned char *first;
 	uint32_t n = target_buffer_look(buffer, &first);
 	volatile unsigned char last;
+	const unsigned char *end = buffer->entries + (size_t)buffer->header.nr_slots * HEADER_ENTRY_BYTES;
 
-	if (n > buffer->header.nr_slots || first < buffer->entries ||
-	    first + (size_t)n * HEADER_ENTRY_BYTES > buffer->entries + (size_t)buffer->header.nr_slots * HEADER_ENTRY_BYTES)
+	if (n > buffer->header.nr_slots || first < buffer->entries || first + (size_t)n * HEADER_ENTRY_BYTES > end)
 		abort();
 	for (size_t i = 0; i < (size_t)n * HEADER_ENTRY_BYTES; i++)
 		last = first[i];

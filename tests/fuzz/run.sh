@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh: feed the readers of foreign bytes with damaged input: posix_trace_open() and the functions that read a log, the
-# parser of descriptions, the reader of debugging information, the search of txtrace extract, and
-# the client of gdb's
-# remote protocol.  make fuzz calls it in
-# the build directory, with srcdir, and FUZZ_SECONDS: a sixth of them for each of these with libFuzzer, and for logs with
-# AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept for the next
-# time.
+# parser of descriptions, the reader of debugging information, the search of txtrace extract, and the client of gdb's
+# remote protocol.  make fuzz calls it in the build directory, with srcdir, and FUZZ_SECONDS: a sixth of them for each of
+# these with libFuzzer, and for logs with AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus
+# grows in fuzz/ and is kept for the next time.
 # Ends with 1, and the names of the inputs, if any did harm.
 #
 # As root, on Debian, it installs what is missing.

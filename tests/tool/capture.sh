@@ -69,7 +69,8 @@ if has_program python3 'stubs of the protocol'; then
 	done
 	captures good --length "$(wc -c <"$scratch/buffer.trx")"
 	stub good
-	fails 2 'and not at most 100' capture --gdb "localhost:$port" --address 0x20000000 --length 100 -o "$scratch/c.trx"
+	fails 2 'and not at most 100' capture --gdb "localhost:$port" --address 0x20000000 --length 100 \
+		-o "$scratch/c.trx"
 	stub good
 	fails 2 'it does not begin with TXTB' capture --gdb "localhost:$port" --address 0x20000004 -o "$scratch/c.trx"
 	stub good

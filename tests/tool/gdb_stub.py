@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# gdb_stub.py MODE FILE: a stub of gdb's remote protocol for one connection, which has the bytes of FILE at 0x20000000 and
-# behaves as MODE says.  It prints its port first.
+# gdb_stub.py MODE FILE: a stub of gdb's remote protocol for one connection, which has the bytes of FILE at 0x20000000
+# and behaves as MODE says.  It prints its port first.
 import socket
 import sys
 import time

@@ -67,7 +67,10 @@ if [ -e "$library" ]; then
 	# shellcheck disable=SC2086
 	echo '#include <tx_trace_posix.h>' | $CC -E -P -std=gnu11 -I"$srcdir/include" - >"$scratch/services.i" ||
 		complain 'tx_trace_posix.h cannot be preprocessed'
-	grep -oE '(^|[^A-Za-z0-9_])_?tx_trace_[a-z0-9_]+\(' "$scratch/services.i" | grep -oE '_?tx_[a-z0-9_]+' | sort -u |
+	{
+		grep -oE '(^|[^A-Za-z0-9_])_?tx_trace_[a-z0-9_]+\(' "$scratch/services.i" | grep -oE '_?tx_[a-z0-9_]+'
+		echo _tx_trace_header_ptr
+	} | sort -u |
 		comm -3 - "$scratch/services" | tr -d '\t' >"$scratch/others"
 	complain_each 'is not both declared in tx_trace_posix.h and exported' <"$scratch/others"
 fi
