@@ -28,6 +28,7 @@ extern const struct command cmd_snapshot;
 extern const struct command cmd_states;
 extern const struct command cmd_top;
 extern const struct command cmd_sql;
+extern const struct command cmd_tracex;
 extern const struct command cmd_version;
 extern const struct command cmd_waits;
 extern const struct command cmd_why;
