@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * client write FILE: fill a buffer with the services, in several threads, until it has wrapped, and write it.
- * client stay: the same, and then record an event each millisecond until standard input ends.
+ * client stay: the same, and then record an event each millisecond until standard input ends; a line for each 600.
  * client record: record events without a buffer, for a POSIX stream.
  */
 #include <fcntl.h>
@@ -70,8 +70,13 @@ static int stay(void)
 
 	printf("ready\n");
 	fflush(stdout);
-	while (poll(&end, 1, 1) == 0)
+	while (poll(&end, 1, 1) == 0) {
 		tx_trace_user_event_insert(4097, n++, 0, 0, 0);
+		if (n % 600 == 0) {
+			printf("%u\n", n); /* more than the buffer holds */
+			fflush(stdout);
+		}
+	}
 	return 0;
 }
 

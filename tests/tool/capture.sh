@@ -67,6 +67,12 @@ if has_program python3 'stubs of the protocol'; then
 	for mode in good short small once runs output; do
 		captures "$mode"
 	done
+	# A stub that stops a running target when a request comes.  The oldest event may be half-written.
+	nr_checks=$((nr_checks + 1))
+	stub stops
+	"$tool" capture --live --gdb "localhost:$port" --timeout 2000 --address 0x20000000 -o "$scratch/c.trx" \
+		>"$scratch/out" 2>&1 || complain "capture --live with a stub that stops: $(cat "$scratch/out")"
+	"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 || complain "check: $(cat "$scratch/out")"
 	captures good --length "$(wc -c <"$scratch/buffer.trx")"
 	stub good
 	fails 2 'and not at most 100' capture --gdb "localhost:$port" --address 0x20000000 --length 100 \
@@ -106,15 +112,34 @@ serve()
 	rm -f "$scratch/c.trx"
 }
 
-# gap_free: the user events 4097 in the file are numbered without a gap
-gap_free()
+# find_gaps: write a line "LAST NEXT" for each gap in the numbers of the user events 4097 in the file
+find_gaps()
 {
-	"$tool" print --format csv --columns data "$scratch/c.trx" -f 'id == 69633' >"$scratch/out" 2>"$scratch/err" ||
+	"$tool" print --format csv --columns data "$scratch/c.trx" -f TX_TRACE_USER_EVENT_4097 >"$scratch/data" 2>"$scratch/err" ||
 		complain "print: $(cat "$scratch/err")"
-	tail -n +2 "$scratch/out" | cut -c 1-8 | sed 's/\(..\)\(..\)\(..\)\(..\)/0x\4\3\2\1/' | while read -r number; do
-		[ -z "${last:-}" ] || [ $((number)) -eq $((last + 1)) ] || echo "$last, then $number"
+	[ "$(wc -l <"$scratch/data")" -gt 100 ] || complain 'there are too few numbered events'
+	tail -n +2 "$scratch/data" | cut -c 1-8 | sed 's/\(..\)\(..\)\(..\)\(..\)/0x\4\3\2\1/' |
+	while read -r number; do
+		number=$((number))
+		[ -z "${last:-}" ] || [ "$number" -eq $((last + 1)) ] || echo "$last $number"
 		last=$number
 	done >"$scratch/gaps"
+}
+
+test_lines()
+{
+	[ "$(wc -l <"$scratch/ready")" -ge "$1" ]
+}
+
+test_size()
+{
+	[ "$(wc -c <"$scratch/c.trx")" -ge "$1" ]
+}
+
+# gap_free WHAT: the events have no gap
+gap_free()
+{
+	find_gaps
 	[ ! -s "$scratch/gaps" ] || complain "$1: numbers are missing: $(head -3 "$scratch/gaps")"
 }
 
@@ -155,6 +180,29 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 		grep -q 'at least' "$scratch/out" || gap_free "capture $mode"
 		wait "$server"
 	done
+	# The tool sleeps while the program passes the buffer, and afterwards says so.
+	nr_checks=$((nr_checks + 2))
+	serve
+	"$tool" capture --gdb "localhost:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
+		--append --live >"$scratch/out" 2>&1 &
+	capture=$!
+	await test -s "$scratch/c.trx"
+	kill -STOP "$capture"
+	lines=$(wc -l <"$scratch/ready")
+	await test_lines "$((lines + 2))"
+	size=$(wc -c <"$scratch/c.trx")
+	kill -CONT "$capture"
+	await test_size "$((size + 1))"
+	kill -INT "$capture"
+	wait "$capture" || complain "capture that slept exits with $?: $(cat "$scratch/out")"
+	lost=$(sed -n 's/^at least \([0-9]*\) events were overwritten.*/\1/p' "$scratch/out")
+	[ -n "$lost" ] || complain "capture does not say what is missing: $(cat "$scratch/out")"
+	find_gaps
+	missing=$(awk '{ n += $2 - $1 - 1 } END { print n + 0 }' "$scratch/gaps")
+	# The program may also have overwritten events before the first one in the file, while the first look read them.
+	[ "${lost:-0}" -le "$((missing + 100))" ] || complain "at least $lost events are missing, but only $missing are"
+	[ "$missing" -gt 0 ] || complain 'no event is missing'
+	wait "$server"
 	kill -0 "$pid" 2>/dev/null || complain 'capture has ended the program'
 	nr_checks=$((nr_checks + 2))
 	serve

@@ -39,6 +39,7 @@ class Stub:
     def __init__(self, connection, mode, data):
         self.connection, self.mode, self.data = connection, mode, data
         self.acks = True
+        self.runs = False
         self.n = 0
 
     def byte(self):
@@ -50,6 +51,16 @@ class Stub:
     def request(self):
         while True:
             c = self.byte()
+            if self.runs and self.mode == "stops":
+                # As QEMU does: the first byte stops the machine, and the request is lost.
+                self.runs = False
+                self.connection.sendall(packet("T02thread:01;"))
+                if c == b"\x03":
+                    continue
+                while self.byte() != b"#":
+                    pass
+                self.byte(), self.byte()
+                continue
             if c == b"\x03":
                 return "\x03"
             if c == b"$":
@@ -127,7 +138,7 @@ class Stub:
                 self.reply("OK")
                 return
             elif text == "c":
-                pass
+                self.runs = True
             elif text == "\x03":
                 self.reply("T02")
             else:
