@@ -115,8 +115,8 @@ serve()
 # find_gaps: write a line "LAST NEXT" for each gap in the numbers of the user events 4097 in the file
 find_gaps()
 {
-	"$tool" print --format csv --columns data "$scratch/c.trx" -f TX_TRACE_USER_EVENT_4097 >"$scratch/data" 2>"$scratch/err" ||
-		complain "print: $(cat "$scratch/err")"
+	"$tool" print --format csv --columns data -f TX_TRACE_USER_EVENT_4097 "$scratch/c.trx" >"$scratch/data" \
+		2>"$scratch/err" || complain "print: $(cat "$scratch/err")"
 	[ "$(wc -l <"$scratch/data")" -gt 100 ] || complain 'there are too few numbered events'
 	tail -n +2 "$scratch/data" | cut -c 1-8 | sed 's/\(..\)\(..\)\(..\)\(..\)/0x\4\3\2\1/' |
 	while read -r number; do
