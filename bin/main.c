@@ -15,7 +15,7 @@ const struct command *const commands[] = {
 	&cmd_print,  &cmd_info,
 	&cmd_check,  &cmd_report, &cmd_blocked, &cmd_locks,  &cmd_waits,   &cmd_states, &cmd_why,
 	&cmd_sql,    &cmd_merge,  &cmd_diff,
-	&cmd_extract, &cmd_export, &cmd_demo,	  &cmd_version, &cmd_help,   NULL,
+	&cmd_tracex, &cmd_extract, &cmd_capture, &cmd_export, &cmd_demo,	  &cmd_version, &cmd_help,   NULL,
 };
 
 static const struct command *find(const char *name)

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 extern const struct command cmd_blocked;
+extern const struct command cmd_capture;
 extern const struct command cmd_check;
 extern const struct command cmd_demo;
 extern const struct command cmd_diff;
@@ -27,6 +28,7 @@ extern const struct command cmd_snapshot;
 extern const struct command cmd_states;
 extern const struct command cmd_top;
 extern const struct command cmd_sql;
+extern const struct command cmd_tracex;
 extern const struct command cmd_version;
 extern const struct command cmd_waits;
 extern const struct command cmd_why;

@@ -87,6 +87,7 @@ enum {
 	OPTION_FROM,
 	OPTION_UNTIL,
 	OPTION_TICK,
+	OPTION_NAMES,
 	OPTION_COLOR,
 	OPTION_NO_PAGER,
 	OPTION_FORCE,
@@ -114,7 +115,12 @@ enum {
 	{                                                                                          \
 		OPTION_UNTIL, "until", "TIME", "only events before this time"                      \
 	}
-#define OPTION_ROW_TICK                                                                            \
+#define OPTION_ROW_NAMES                                                                           \
+	{                                                                                          \
+		OPTION_NAMES, "names", "FILE", "names of user events, as in tracex_custom.trxc"     \
+	}
+#define OPTION_ROWS_THREADX                                                                        \
+	OPTION_ROW_NAMES,                                                                          \
 	{                                                                                          \
 		OPTION_TICK, "tick", "NS",                                                         \
 			"tick length of a ThreadX buffer in ns"                  \

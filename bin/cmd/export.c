@@ -28,7 +28,7 @@ static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
 	OPTION_ROW_FROM,
 	OPTION_ROW_UNTIL,
-	OPTION_ROW_TICK,
+	OPTION_ROWS_THREADX,
 	{OPTION_LIMIT, "limit", "N", "html: maximum number of events; default 2000000"},
 	{OPTION_COLUMNS, "columns", "A,B,...",
 	 "csv, jsonl: the columns; see txtrace-print(1)"},

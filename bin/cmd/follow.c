@@ -26,6 +26,7 @@ static const struct option_row option_rows[] = {
 	OPTION_ROW_FILTER,
 	OPTION_ROW_TIME,
 	OPTION_ROWS_TYPE,
+	OPTION_ROW_NAMES,
 	SESSION_ROW_INHERIT,
 	{OPTION_FORMAT, "format", "text|json|jsonl|csv", "output format; default text"},
 	{OPTION_COLUMNS, "columns", "A,B,...", "the columns; see the manual"},

@@ -30,7 +30,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_WRAPPERS, "wrappers", NULL, "list the wrapped functions and the number of their calls"},
 	OPTION_ROWS_TYPE,
 	OPTION_ROW_TEXT_OR_JSON,
-	OPTION_ROW_TICK,
+	OPTION_ROWS_THREADX,
 	OPTION_ROW_COLOR,
 	OPTION_ROW_NO_PAGER,
 	OPTIONS_END,

@@ -21,7 +21,7 @@ static const struct option_row option_rows[] = {
 	OPTION_ROWS_TYPE,
 	{OPTION_SPLIT, "split", NULL, "a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "a file for each CPU"},
-	OPTION_ROW_TICK,
+	OPTION_ROWS_THREADX,
 	OPTIONS_END,
 };
 

@@ -22,7 +22,7 @@
 #define OUTPUT_OPTIONS_ROWS_EVENTS                                                                 \
 	OPTION_ROW_FILTER, OPTION_ROW_FROM, OPTION_ROW_UNTIL, OPTION_ROW_TIME, OPTION_ROWS_TYPE
 #define OUTPUT_OPTIONS_ROWS_OUTPUT                                                                 \
-	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROW_TICK, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
+	OPTION_ROW_OUTPUT, OPTION_ROW_FORCE, OPTION_ROWS_THREADX, OPTION_ROW_COLOR, OPTION_ROW_NO_PAGER
 #define OUTPUT_OPTIONS_ROW_TABLE                                                                   \
 	{                                                                                          \
 		OPTION_FORMAT, "format", "text|json|csv", "output format; default text"                      \

@@ -7,6 +7,7 @@
 #include "base/when.h"
 #include "cli/options.h"
 #include "trace/calls.h"
+#include "trace/event_names.h"
 #include "trace/payload.h"
 
 int selection_option(struct selection *selection, int code, const char *argument)
@@ -28,6 +29,8 @@ int selection_option(struct selection *selection, int code, const char *argument
 		return type_lines_option(argument) ? 1 : -1;
 	case 'T':
 		return type_lines_file(argument) ? 1 : -1;
+	case OPTION_NAMES:
+		return event_names_file(argument) ? 1 : -1;
 	case OPTION_TICK:
 		selection->tick_ns = strtod(argument, &end);
 		if (end != argument && *end == '\0' && selection->tick_ns >= 1e-9 &&

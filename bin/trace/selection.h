@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all commands that read events: -f, --from, --until, --tick, --time, --type, -T. */
+/* The options of all commands that read events: -f, --from, --until, --names, --tick, --time, --type, -T. */
 #ifndef TXTRACE_TRACE_SELECTION_H
 #define TXTRACE_TRACE_SELECTION_H
 

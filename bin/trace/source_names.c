@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/event_names.h"
 
 /* Objects and threads. */
 
@@ -117,17 +118,35 @@ const char *source_synthesized_name(trace_event_id_t type)
 	return type == FOREIGN_TYPES + NATIVE_THREAD_SUSPEND ? "TX_TRACE_THREAD_SUSPEND" : NULL;
 }
 
+/*
+ * Return the name that the user has given a user event of ThreadX, or NULL.  The services of ThreadX give such an event
+ * in a log a type with its id in the name (threadx/streams.c).
+ */
+static const char *given_name(const struct source *source, trace_event_id_t type, const char *name)
+{
+	unsigned int id;
+	int end = 0;
+
+	if (source->file.foreign)
+		return type >= FOREIGN_TYPES ? event_names_find((unsigned int)(type - FOREIGN_TYPES)) : NULL;
+	if (sscanf(name, "TX_TRACE_USER_EVENT_%u%n", &id, &end) == 1 && name[end] == '\0')
+		return event_names_find(id);
+	return NULL;
+}
+
 static void name_type(struct source *source, trace_event_id_t type)
 {
 	const char *synthesized = source->file.foreign ? NULL : source_synthesized_name(type);
 	struct source_type *named = &source->type[type];
 	char name[TRACE_EVENT_NAME_MAX + 1];
+	const char *given;
 
 	if (synthesized)
 		snprintf(name, sizeof(name), "%s", synthesized);
 	else if (posix_trace_eventid_get_name(source->trace, type, name) != 0)
 		snprintf(name, sizeof(name), "event %lu", (unsigned long)type);
-	named->name = must(strdup(name));
+	given = given_name(source, type, name);
+	named->name = must(strdup(given ? given : name));
 	named->row = calltable_find(name);
 }
 

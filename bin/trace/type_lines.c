@@ -12,14 +12,23 @@
 
 struct type_lines type_lines_given;
 
-static void add(struct type_lines *lines, struct type_line *line)
+static void add(struct type_lines *lines, const char *event, const char *text, const char *origin, bool is_option)
 {
-	struct type_line **place = &lines->first;
+	struct type_line **place = &lines->first, *line = must(calloc(1, sizeof(*line)));
 
-	while (*place && !line->is_option)
+	line->event = must(strdup(event));
+	line->text = must(strdup(text));
+	line->origin = must(strdup(origin));
+	line->is_option = is_option;
+	while (*place && !is_option)
 		place = &(*place)->next;
 	line->next = *place;
 	*place = line;
+}
+
+void type_lines_add(const char *event, const char *text, const char *origin)
+{
+	add(&type_lines_given, event, text, origin, false);
 }
 
 static bool check_text(const char *origin, const char *text)
@@ -40,7 +49,7 @@ static bool take_line(struct type_lines *lines, const char *origin, bool is_opti
 {
 	const char *text = strchr(line, '=');
 	size_t length = text ? (size_t)(text - line) : 0;
-	struct type_line *made;
+	char *made;
 
 	while (length > 0 && strchr(" \t", line[length - 1]))
 		length--;
@@ -52,12 +61,9 @@ static bool take_line(struct type_lines *lines, const char *origin, bool is_opti
 		text++;
 	if (!check_text(origin, text))
 		return false;
-	made = must(calloc(1, sizeof(*made)));
-	made->event = must(strndup(line, length));
-	made->text = must(strdup(text));
-	made->origin = must(strdup(origin));
-	made->is_option = is_option;
-	add(lines, made);
+	made = must(strndup(line, length));
+	add(lines, made, text, origin, is_option);
+	free(made);
 	return true;
 }
 

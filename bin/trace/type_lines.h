@@ -41,6 +41,9 @@ bool type_lines_file(const char *path);
  */
 void type_lines_beside(struct type_lines *lines, const char *trace_path);
 
+/* Describe an event whose description is right, after the others. */
+void type_lines_add(const char *event, const char *text, const char *origin);
+
 /* Return the description of this event, or NULL. */
 struct type_line *type_lines_find(const struct type_lines *lines, const char *event);
 

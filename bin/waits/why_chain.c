@@ -314,7 +314,7 @@ static void print_preempted(const struct why_chain *why, const struct kept_hold 
 	if (hold->taker)
 		why_line(&why->to, depth, "When it was preempted for longest, for %s, %s took its CPU.",
 			 why_duration(hold->preempted_ns).text,
-			 periods_thread_name(&why->waits, hold->taker, taker));
+			 periods_thread_name(why->waits, hold->taker, taker));
 }
 
 static void print_hold(struct why_chain *why, const struct wait *wait, const struct kept_hold *is,

@@ -9,5 +9,6 @@ trap 'rm -rf "$scratch"' EXIT
 
 tests/fuzz/seeds "$scratch" || exit 1
 tests/fuzz/fields "$srcdir"/tests/fuzz/descriptions/* || exit 1
+tests/fuzz/gdb || exit 1
 tests/fuzz/extract "$scratch"/* "$srcdir"/tests/data/version2/* || exit 1
 tests/fuzz/open "$scratch"/* $(find "$srcdir/tests/fuzz/findings" -type f ! -name README)

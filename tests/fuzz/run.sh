@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh: feed the readers of foreign bytes with damaged input: posix_trace_open() and the functions that read a log,
-# the parser of descriptions, the reader of debugging information, and the search of txtrace extract.  make fuzz calls
-# it in the build directory, with srcdir, and FUZZ_SECONDS: a fifth of them for each of these with libFuzzer, and for
-# logs with AFL++, all with the address and the undefined-behaviour sanitizer.  The corpus grows in fuzz/ and is kept
-# for the next time.  Ends with 1, and the names of the inputs, if any did harm.
+# the parser of descriptions, the reader of debugging information, the search of txtrace extract, and the client of
+# gdb's remote protocol.  make fuzz calls it in the build directory, with srcdir, and FUZZ_SECONDS: a sixth of them for
+# each of these with libFuzzer, and for logs with AFL++, all with the address and the undefined-behaviour sanitizer.
+# The corpus grows in fuzz/ and is kept for the next time.  Ends with 1, and the names of the inputs, if any did harm.
 #
 # As root, on Debian, it installs what is missing.
 set -u
@@ -88,7 +88,7 @@ build clang '-DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer' "$work/libfuzzer"
 build afl-clang-fast '' "$work/aflfuzz"
 build_extract
 
-share=$((FUZZ_SECONDS / 5))
+share=$((FUZZ_SECONDS / 6))
 
 # make_dwarf_seeds: small files with debugging information of both compilers
 make_dwarf_seeds()
@@ -144,6 +144,17 @@ UBSAN_OPTIONS=print_stacktrace=1 "$work/extract" -max_total_time="$share" -timeo
 	-max_len=65536 -print_final_stats=1 -artifact_prefix="$work/harm-extract-" \
 	"$work/extract-corpus" "$work/seeds" >"$work/extract.log" 2>&1
 grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/extract.log"
+
+echo "fuzz: gdb's remote protocol, libFuzzer, $share seconds"
+mkdir -p "$work/gdb-corpus"
+# shellcheck disable=SC2086  # options
+clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/bin" \
+	"$srcdir/bin/capture/gdb.c" "$srcdir/bin/capture/target_buffer.c" "$srcdir/bin/extract/header.c" \
+	"$srcdir/tests/fuzz/gdb.c" -o "$work/gdb" || fail 'clang: no target for the remote protocol'
+UBSAN_OPTIONS=print_stacktrace=1 "$work/gdb" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
+	-max_len=65536 -print_final_stats=1 -artifact_prefix="$work/harm-gdb-" \
+	"$work/gdb-corpus" >"$work/gdb.log" 2>&1
+grep -aE '^stat::|^#.*DONE|SUMMARY' "$work/gdb.log"
 
 echo "fuzz: AFL++, $share seconds"
 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_AUTORESUME=1 \

@@ -42,3 +42,36 @@ build_and_run()
 [ ! -e "$DESTDIR$libdir/libposixtrace.so" ] || build_and_run shared "-pthread $shared"
 [ ! -e "$DESTDIR$libdir/libposixtrace.a" ] ||
 	build_and_run static "$(echo "$static" | sed 's/-lposixtrace/-l:libposixtrace.a/')"
+
+# The services of ThreadX, with only the flags from pkg-config, write a buffer.
+cat >"$scratch/services.c" <<'END'
+#include <stdio.h>
+#include <tx_trace_posix.h>
+
+static ULONG buffer[1024];
+
+int main(void)
+{
+	if (tx_trace_enable(buffer, sizeof(buffer), 4) != TX_SUCCESS)
+		return 1;
+	if (tx_trace_user_event_insert(TX_TRACE_USER_EVENT_START, 1, 2, 3, 4) != TX_SUCCESS)
+		return 1;
+	return buffer[0] == TX_TRACE_VALID && tx_trace_disable() == TX_SUCCESS ? 0 : 1;
+}
+END
+shared=$("$PKG_CONFIG" --cflags --libs txtrace-threadx) || exit 1
+static=$("$PKG_CONFIG" --cflags --libs --static txtrace-threadx) || exit 1
+for kind in shared static; do
+	case $kind in
+	shared) flags=$shared suffix=so ;;
+	static) flags=$(echo "$static" | sed 's/-l\(txtrace-threadx\|posixtrace\)/-l:lib\1.a/g') suffix=a ;;
+	esac
+	[ -e "$DESTDIR$libdir/libtxtrace-threadx.$suffix" ] || continue
+	# shellcheck disable=SC2086  # flags are several words
+	$CC -std=gnu11 -o "$scratch/services-$kind" "$scratch/services.c" $flags || exit 1
+	LD_LIBRARY_PATH=$DESTDIR$libdir "$scratch/services-$kind" || {
+		echo "installcheck: the services of ThreadX fail with the $kind library"
+		exit 1
+	}
+	echo "installcheck: the services of ThreadX work with the $kind library"
+done

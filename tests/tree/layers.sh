@@ -18,9 +18,10 @@ esac
 # A tree, and its folders in order; "." is the root of the tree.
 orders='
 lib base txtb fields event ring sched registry calls trace log stream api
-bin base input extract cli trace trx waits report diff check live sql export cmd
+bin base input extract cli trace trx waits report diff check capture live sql export cmd
+threadx .
 preload . standalone wrap
-tests support tree base txtb fields event ring registry calls log stream api process stress tool preload oracle fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool preload oracle fuzz
 '
 
 failed=0
@@ -39,7 +40,7 @@ check()
 			level[folders[i]] = i
 		level["main.c"] = n + 1
 		# Files that each file may include: what configure and the build make, and the public headers.
-		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["export/perfetto.pb-c.h"]
+		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["tx_trace_posix.h"]; seen["export/perfetto.pb-c.h"]
 	}
 
 	function complain(text)
@@ -96,7 +97,7 @@ check()
 	# preload includes headers of all of lib, and tests those of lib, preload and bin.
 	function tree_of(name,   i, trees, path, line)
 	{
-		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib preload bin" : "lib", trees, " ")
+		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib threadx preload bin" : "lib", trees, " ")
 		for (i = 1; i in trees; i++) {
 			path = "../" trees[i] "/" name
 			if ((getline line <path) >= 0) {

@@ -34,8 +34,8 @@ is_name && $1 == ".Nm" { print $2 "(" section ")" }' "$man"/*.[0-9] $made | sort
 uniq -d "$scratch/names" >"$scratch/twice"
 complain_each 'is in the NAME section of two pages' <"$scratch/twice"
 
-cat "$srcdir"/include/trace.h "$srcdir"/include/trace_ext.h >"$scratch/headers"
-grep -oE '(^|[^A-Za-z0-9_])(posix_trace|txtrace)_[a-z0-9_]+[[:space:]]*\(' "$scratch/headers" |
+cat "$srcdir"/include/trace.h "$srcdir"/include/trace_ext.h "$srcdir"/include/tx_trace_posix.h >"$scratch/headers"
+grep -oE '(^|[^A-Za-z0-9_])(posix_trace|txtrace|tx_trace)_[a-z0-9_]+[[:space:]]*\(' "$scratch/headers" |
 	grep -oE '[a-z][a-z0-9_]+' | sort -u >"$scratch/functions"
 [ -s "$scratch/functions" ] || complain 'the headers declare no function'
 sed -n 's/(3)$//p' "$scratch/names" | sort >"$scratch/documented"
@@ -92,6 +92,7 @@ complain_each 'tries, and is said to wait' <"$scratch/absent"
 # If two prototypes of one function differ, they do not compile.
 {
 	printf '#include <trace.h>\n#include <trace_ext.h>\n#undef posix_trace_event\n'
+	printf '#include <tx_trace_posix.h>\n#undef tx_trace_enable\n'
 	awk '
 	$1 == ".Ft" { type = substr($0, 5) }
 	$1 == ".Fo" { name = $2; arguments = "" }
@@ -102,7 +103,7 @@ complain_each 'tries, and is said to wait' <"$scratch/absent"
 	}
 	$1 == ".Fc" { print type " " name "(" arguments ");"; name = "" }' "$scratch/pages"
 } >"$scratch/unit.c"
-sed -nE 's/^[a-z ]+ ([a-z0-9_]+)\(.*/\1/p' "$scratch/unit.c" | sort >"$scratch/synopses"
+sed -nE 's/^[A-Za-z ]+ ([a-z0-9_]+)\(.*/\1/p' "$scratch/unit.c" | sort >"$scratch/synopses"
 comm -3 "$scratch/functions" "$scratch/synopses" | tr -d '\t' >"$scratch/absent"
 complain_each 'is not in the SYNOPSIS of one page' <"$scratch/absent"
 compile 'what the SYNOPSIS sections say'

@@ -59,5 +59,21 @@ if grep -q '@GLIBC_' "$scratch/undefined"; then
 	complain_each 'is undefined and not of the C library' <"$scratch/foreign"
 fi
 
+# The library of ThreadX's services exports what its header declares.
+library=threadx/.libs/libtxtrace-threadx.so
+if [ -e "$library" ]; then
+	# shellcheck disable=SC2086
+	$NM -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$scratch/services"
+	# shellcheck disable=SC2086
+	echo '#include <tx_trace_posix.h>' | $CC -E -P -std=gnu11 -I"$srcdir/include" - >"$scratch/services.i" ||
+		complain 'tx_trace_posix.h cannot be preprocessed'
+	{
+		grep -oE '(^|[^A-Za-z0-9_])_?tx_trace_[a-z0-9_]+\(' "$scratch/services.i" | grep -oE '_?tx_[a-z0-9_]+'
+		echo _tx_trace_header_ptr
+	} | sort -u |
+		comm -3 - "$scratch/services" | tr -d '\t' >"$scratch/others"
+	complain_each 'is not both declared in tx_trace_posix.h and exported' <"$scratch/others"
+fi
+
 echo "$(grep -c . "$scratch/exported") exported, $(grep -c . "$scratch/declared") functions declared, $failed faults"
 [ "$failed" -eq 0 ]
