@@ -436,7 +436,8 @@ int txtrace_set_namer(trace_id_t __trid,
  *
  * Return 0, also if the type already has the same description.  EEXIST: it has another one, which stays.  EINVAL: the
  * description is wrong, event is not a type of user events that was opened, trid is not an active stream of this
- * process, or description is NULL.  ENOSPC: the descriptions of all types and spans have more than 32768 bytes.  ENOMEM.
+ * process, or description is NULL.  ENOSPC: the descriptions of all types and spans have more than 32768 bytes.
+ * ENOMEM.
  */
 int txtrace_describe_type(trace_event_id_t __event, const char *__description);
 int txtrace_trid_describe_type(trace_id_t __trid, trace_event_id_t __event,

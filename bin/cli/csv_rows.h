@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CSV of several tables in one file, with one line for each row.  The first column has the key of the table.  The
- * others are the columns of all tables; a row has empty fields in those that its table does not have.  The rows are kept until
- * all columns are known.
+ * others are the columns of all tables; a row has empty fields in those that its table does not have.  The rows are
+ * kept until all columns are known.
  */
 #ifndef TXTRACE_CLI_CSV_ROWS_H
 #define TXTRACE_CLI_CSV_ROWS_H

@@ -3,8 +3,8 @@
  * Tables, printed as text, JSON or CSV.
  *
  * JSON is one object. It has an array of objects for each table. An unknown value is null. CSV has the keys of the
- * columns in its first line, and then one line for each row. If there can be several tables, the first column is `report`, the
- * key of the table, and the others are the columns of all tables (csv_rows.h).
+ * columns in its first line, and then one line for each row. If there can be several tables, the first column is
+ * `report`, the key of the table, and the others are the columns of all tables (csv_rows.h).
  *
  * A text has lines of at most `width` characters, if this is possible: then the least important columns are left out.
  */

@@ -30,7 +30,7 @@ void waits_read(struct waits *waits, struct source *source, const struct selecti
 void waits_report_no_calls(const struct waits *waits)
 {
 	if (!waits->source->file.foreign && waits->nr_calls == 0)
-		message("%s: this log has no calls of the program, so it shows no waits for objects and no locks; txtrace "
-			"record --preload records them, but not those of a static program, nor of Go",
+		message("%s: this log has no calls of the program, so it shows no waits for objects and no locks; "
+			"txtrace record --preload records them, but not those of a static program, nor of Go",
 			waits->source->path);
 }

@@ -163,7 +163,7 @@ _Static_assert(sizeof(struct px_slot) == 48, "slot");
 
 struct px_ring_control {
 	uint64_t head __attribute__((aligned(PX_CACHE_LINE)));
-	uint64_t further;  /* slots that were reserved as further slots of a record, or as second ones of an event (R7) */
+	uint64_t further;  /* slots reserved as further slots of a record, or as second ones of an event (R7) */
 	uint64_t extra;	   /* slots that are not in `further`, but begin no record (R7) */
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */

@@ -86,8 +86,8 @@ static void be_killed(uint64_t random)
 }
 
 /*
- * The log must be right at every moment, so the choice of moments does not matter.  Do not kill the child before the log
- * exists: until then it uses assertions of Check, and a message to Check that a kill cuts makes Check fail.
+ * The log must be right at every moment, so the choice of moments does not matter.  Do not kill the child before the
+ * log exists: until then it uses assertions of Check, and a message to Check that a kill cuts makes Check fail.
  */
 static void run_and_kill(uint64_t random)
 {

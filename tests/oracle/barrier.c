@@ -36,7 +36,7 @@ int main(void)
 	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	oracle_says_not("blocked --by site --format csv", "^Idle Waits of Pools");
+	oracle_says_not("blocked --by site --format csv", "^idle_pools,");
 	oracle_report();
 	return 0;
 }

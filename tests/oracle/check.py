@@ -9,8 +9,10 @@ from one time to another, the wait in the log must contain this period.  The exp
 clock of the log is a line through samples of CLOCK_MONOTONIC, and may be wrong by TOLERANCE_NS.
 """
 import collections
+import csv
 import decimal
 import glob
+import io
 import json
 import os
 import re
@@ -477,11 +479,22 @@ def question(account, word, offset, first_ns):
     return str(tids[0]) if len(tids) == 1 else name
 
 
+def by_value(text):
+    """A line REPORT,LABEL,COLUMN,VALUE for each value of CSV; the label is the first value of the row."""
+    lines = []
+    for row in csv.DictReader(io.StringIO(text)):
+        (_, report), *values = [(column, value) for column, value in row.items() if value]
+        lines += [",".join((report, values[0][1], column, value)) for column, value in values[1:]]
+    return "\n".join(lines)
+
+
 def check_says(account, offset, first_ns):
     for is_said, command, expression in account.says:
         name, *words = command.split()
         thread = [question(account, words.pop(), offset, first_ns)] if name == "why" and words else []
         said = run(name, *words, log, *thread).replace("\r", "")
+        if "csv" in words:
+            said = by_value(said)
         for address, known in account.objects.items():
             if address >= 4096:  # see is_object()
                 expression = re.sub(rf"\b{known}\b", rf"(?:{known}|[^,;]*?\\b(?:0x)?0*{address:x})", expression)

@@ -52,9 +52,9 @@ int main(void)
 	oracle_says("why third", "waiting for mutex user_lock");
 	oracle_says("why third", "Deadlock: none of these threads can continue\\.");
 	oracle_says("locks", "potential deadlock");
-	oracle_says("locks --format csv", "^Locks,user_lock,,contended,2");
-	oracle_says("locks --format csv", "^Locks,file_lock,,contended,1");
-	oracle_says("locks --format csv", "^Locks,user_lock,,percent,66\\.67");
+	oracle_says("locks --format csv", "^locks,user_lock,contended,2");
+	oracle_says("locks --format csv", "^locks,file_lock,contended,1");
+	oracle_says("locks --format csv", "^locks,user_lock,percent,66\\.67");
 	oracle_report();
 	return 0;
 }

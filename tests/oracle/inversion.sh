@@ -26,9 +26,10 @@ if grep -q 'without scheduling records' err; then
 fi
 mid_ns=$(cat account)
 nr_checks=$((nr_checks + 1))
-"$tool" report --inversions --format csv log >said 2>err || complain "report fails: $(cat err)"
+"$tool" report --inversions --format csv log >csv 2>err || complain "report fails: $(cat err)"
+values thread <csv >said
 awk -F, -v mid="$mid_ns" '
-	$1 == "Priority Inversions" && $2 ~ /^high/ && $3 == "lock" { of[$4] = $5 }
+	$1 == "priority_inversions" && $2 ~ /^high/ { of[$3] = $4 }
 	END {
 		if (of["owner"] !~ /^low/ || of["ran_meanwhile"] !~ /^mid/)
 			print "the owner is " of["owner"] ", and " of["ran_meanwhile"] " preempted it"
@@ -42,9 +43,9 @@ grep -q 'Priority inversion: high.* is more urgent' said || complain "why does n
 grep -q 'low.* held it for .* of it without a CPU' said ||
 	complain "why does not say that the holder had no CPU: $(cat said)"
 nr_checks=$((nr_checks + 1))
-"$tool" locks --format csv log 2>/dev/null | grep '^Holders without a CPU' | grep -q 'lock,.*holder,low' ||
+"$tool" locks --format csv log 2>/dev/null | values lock | grep -q '^holders_without_cpu,lock,holder,low' ||
 	complain "locks does not list the holder: $("$tool" locks --format csv log 2>&1)"
-"$tool" locks --format csv log 2>/dev/null | grep '^Holders without a CPU' | grep -q 'preempted_by,mid' ||
+"$tool" locks --format csv log 2>/dev/null | values lock | grep -q '^holders_without_cpu,lock,preempted_by,mid' ||
 	complain "locks does not say who preempted the holder: $("$tool" locks --format csv log 2>&1)"
 grep -q 'for longest, for .*, mid.* took its CPU' said || complain "why does not say who preempted the holder: $(cat said)"
 finish

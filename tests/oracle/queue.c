@@ -49,7 +49,7 @@ int main(void)
 	UNLOCK(&queue_lock);
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	oracle_says("blocked --by site --format csv", "^Idle Waits of Pools,queue_ready,");
+	oracle_says("blocked --by site --format csv", "^idle_pools,queue_ready,");
 	oracle_says_not("locks", "potential deadlock");
 	oracle_report();
 	return 0;

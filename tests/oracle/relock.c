@@ -26,8 +26,8 @@ int main(void)
 	SLEEP_US(1000);
 	oracle_says("why", "worker [0-9]+ itself held mutex log_lock; it took it at [0-9.]+ s");
 	oracle_says("why worker", "can never continue");
-	oracle_says("blocked --format csv", "^Blocked,log_lock,,holder,worker [0-9]+");
-	oracle_says("blocked --format csv", "^Blocked,log_lock,,holder_did,waited for its own lock");
+	oracle_says("blocked --format csv", "^blocked,log_lock,holder,worker [0-9]+");
+	oracle_says("blocked --format csv", "^blocked,log_lock,holder_did,waited for its own lock");
 	oracle_report();
 	return 0;
 }

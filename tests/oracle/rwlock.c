@@ -59,7 +59,7 @@ int main(void)
 	pthread_join(thread[2], NULL);
 	oracle_says("why writer@map_lock", "rwlock map_lock was held by reader-[12]");
 	oracle_says("blocked --format csv -f pthread_rwlock_rdlock",
-		    "map_lock,,holder_did,(?:~ran|ran|had no CPU|was blocked)");
+		    "map_lock,holder_did,(?:~ran|ran|had no CPU|was blocked)");
 	oracle_report();
 	return 0;
 }

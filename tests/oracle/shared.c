@@ -177,7 +177,7 @@ int main(void)
 	oracle_says("why main@stage",
 		    "was signalled 1 time during the wait, last by shared [0-9]+ \\(pthread_barrier_wait");
 	oracle_says_not("why main@stage", "No thread");
-	oracle_says("blocked --format csv", "^Blocked,\\S+ in [0-9a-f]+:[0-9a-f]+:[0-9]+\\+0x0,,waits,1$");
+	oracle_says("blocked --format csv", "^blocked,\\S+ in [0-9a-f]+:[0-9a-f]+:[0-9]+\\+0x0,waits,1$");
 	oracle_report();
 	return 0;
 }

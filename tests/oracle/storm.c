@@ -40,8 +40,8 @@ int main(void)
 	UNLOCK(&storm_lock);
 	for (int i = 0; i < NR_THREADS; i++)
 		pthread_join(thread[i], NULL);
-	oracle_says("locks --format csv", "^Locks,storm_lock,,waiters,60");
-	oracle_says("locks --format csv", "^Locks,storm_lock,,taken,181");
+	oracle_says("locks --format csv", "^locks,storm_lock,waiters,60");
+	oracle_says("locks --format csv", "^locks,storm_lock,taken,181");
 	oracle_says_not("locks", "potential deadlock");
 	oracle_report();
 	return 0;

@@ -100,10 +100,10 @@ for error in 1 13 38 24 12; do
 	"$tool" report --profile refused | grep -q '~Time/s' || complain 'report does not mark estimates'
 	# Each thread says at its end how long it ran.
 	nr_checks=$((nr_checks + 1))
-	"$tool" report --profile --format csv refused >said
+	"$tool" report --profile --format csv refused | values thread >said
 	awk -F, '
 		FNR == NR { split($0, word, " "); cpu[word[2]] = word[5]; next }
-		$1 == "Execution Profile" && $4 == "time_s" { tid = $2; sub(/.* /, "", tid); ran[tid] = $5 * 1e9 }
+		$1 == "execution_profile" && $3 == "time_s" { tid = $2; sub(/.* /, "", tid); ran[tid] = $4 * 1e9 }
 		END {
 			for (tid in cpu)
 				if (ran[tid] < 0.98 * cpu[tid] || ran[tid] > 1.02 * cpu[tid] + 300000)

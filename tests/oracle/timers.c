@@ -57,9 +57,9 @@ int main(void)
 	oracle_wakes("holder");
 	POST(&never);
 	pthread_join(thread, NULL);
-	oracle_says("locks --format csv", "^Locks,busy_lock,,contended,1");
-	oracle_says("locks --format csv", "^Locks,busy_lock,,taken,1");
-	oracle_says("locks --format csv", "^Locks,busy_lock,,percent,50.00");
+	oracle_says("locks --format csv", "^locks,busy_lock,contended,1");
+	oracle_says("locks --format csv", "^locks,busy_lock,taken,1");
+	oracle_says("locks --format csv", "^locks,busy_lock,percent,50.00");
 	oracle_report();
 	return 0;
 }

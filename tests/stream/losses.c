@@ -221,7 +221,7 @@ START_TEST(event_of_a_writer_killed_while_it_exchanges_its_slots_is_counted_once
 		return;
 	}
 	if (exchanges[row].is_apart && getenv("PX_SANITIZED")) {
-		px_test_skip("a signal frame of valgrind is so small that the call in the handler is near the other one");
+		px_test_skip("a signal frame of valgrind is small: the call in the handler is near the other one");
 		return;
 	}
 	dies_at = exchange_points[(size_t)_i % PX_ARRAY_SIZE(exchange_points)];

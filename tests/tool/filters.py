@@ -10,6 +10,6 @@ FILTERS = (  # of calls and of ThreadX's events
     "u32[8]=0 event:pthread_mutex_lock", "pthread_cond_wait not data.wait=ends", "data.ns>=3000000",
     "type<100 context!=0",
     "address>0x1000", "data.fd=0x5", "thread:mixture", "thread!=mixture cpu=0", "thread~sensor", "event~*MUTEX*",
-    "Sensor", "busy_LOCK", "holder not event:*MUTEX*", "queue", "mutex or nonexist", "'a b'", "TX_", "samples cpu=0", "_loc[k]",
-    "pthread_mutex_lock", "enoent", "dev/n", "text",
+    "Sensor", "busy_LOCK", "holder not event:*MUTEX*", "queue", "mutex or nonexist", "'a b'", "TX_", "samples cpu=0",
+    "_loc[k]", "pthread_mutex_lock", "enoent", "dev/n", "text",
 )

@@ -53,7 +53,8 @@ class Page:
 
     def show_calls(self, events, options):
         """JSON lines have the fields of a call, and the page shows them as a text."""
-        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "number,data", *options, self.trace], check=True,
+        out = subprocess.run([self.tool, "print", "--format", "csv", "--columns", "number,data", *options, self.trace],
+                             check=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
         for event, row in zip(events, csv.DictReader(io.StringIO(out, newline=""))):
             event["data"] = row["data"]
@@ -67,7 +68,8 @@ class Page:
 
     def settle(self):
         """Wait until the page does not move any more and the address has the position."""
-        self.browser.wait("!txtrace.page.timeline.origin && !txtrace.page.timeline.isDirty && !txtrace.page.address.later")
+        self.browser.wait("!txtrace.page.timeline.origin && !txtrace.page.timeline.isDirty && "
+                          "!txtrace.page.address.later")
 
     def view(self):
         view = self.run("timeline.view")

@@ -137,7 +137,8 @@ def check_why(page):
 def check_step(page, k):
     """Click the last line that is a step to somewhere else, with the mouse, and go back."""
     place = page.run("(line => { line?.scrollIntoView(); const box = line?.getBoundingClientRect(); "
-                     "return box && [box.left + 20, box.top + 5]; })([...document.querySelectorAll('button.why-line')].at(-1))")
+                     "return box && [box.left + 20, box.top + 5]; })("
+                      "[...document.querySelectorAll('button.why-line')].at(-1))")
     step = page.run(f"trace.whyOf(trace.waits[{k}]).filter(line => line.length > 2).at(-1)")
     if not step or len(page.run(f"trace.whyOf(trace.waits[{k}]).filter(line => line.length > 2)")) < 2:
         return 0
@@ -188,11 +189,14 @@ def check_range(page):
     page.browser.key("3")
     by_thread = collections.Counter(event["thread"] for event in within)
     columns = page.run("[...document.querySelectorAll('#panel-threads th')].map(cell => cell.textContent)")
-    same({row[0]: int(row[columns.index("events")]) for row in table_of(page, "threads") if int(row[columns.index("events")]) > 0},
-         {name if name != "-" else "no thread": number for name, number in by_thread.items()}, f"{page.name}: threads in the range")
+    shown = {row[0]: int(row[columns.index("events")]) for row in table_of(page, "threads")}
+    same({name: number for name, number in shown.items() if number > 0},
+         {name if name != "-" else "no thread": number for name, number in by_thread.items()},
+         f"{page.name}: threads in the range")
     page.browser.key("4")
     spans = page.run("trace.waits.map(span => [span.begin, span.end, span.name])")
-    expected = collections.Counter(name for span_begin, span_end, name in spans if span_begin <= end and span_end >= begin)
+    expected = collections.Counter(name for span_begin, span_end, name in spans
+                                   if span_begin <= end and span_end >= begin)
     same({row[0]: int(row[1]) for row in table_of(page, "waits")}, dict(expected), f"{page.name}: waits in the range")
     total = sum(overlap(begin, end, span) for span in spans)
     same(page.run("page.range.sum(trace.waits).total"), total, f"{page.name}: time waited in the range")
@@ -268,7 +272,8 @@ def check_bookmarks(page):
         check(begin <= when <= end, f"{page.name}: B shows {begin} {end}, not {when}")
     page.run(f"timeline.show({times[1]} - 1000, {times[1]} + 3000)")
     page.settle()
-    x, y = page.run(f"(box => [box.left + timeline.x({times[1]}), box.top + 12])(timeline.canvas.getBoundingClientRect())")
+    x, y = page.run(f"(box => [box.left + timeline.x({times[1]}), box.top + 12])"
+                    "(timeline.canvas.getBoundingClientRect())")
     browser.click(x, y)
     same(page.run("page.lastBookmark"), times[1], f"{page.name}: the flag that was clicked")
     browser.key("8")
@@ -278,7 +283,8 @@ def check_bookmarks(page):
     same(page.run("page.bookmarks.list.map(mark => mark.time)"), times[1:], f"{page.name}: a bookmark that was removed")
     for damaged in ("#b=x,12:%zz,,5:", "#t=1&z=0&r=5,1&hide=t999&pin=&sort=odd&c=1.none&b=7"):
         page.open(damaged)
-    same(page.run("[page.bookmarks.list, page.range.isAll, timeline.rows.hidden.size]"), [[{"time": 7, "note": ""}], True, 0],
+    same(page.run("[page.bookmarks.list, page.range.isAll, timeline.rows.hidden.size]"),
+         [[{"time": 7, "note": ""}], True, 0],
          f"{page.name}: a damaged address")
 
 
@@ -351,9 +357,11 @@ def check_levels(page):
     numbers, values = rows[0][0], rows[0][1]
     k = len(numbers) // 2
     place = page.run(f"(() => {{ const row = timeline.rows.counters.rows.find(row => row.name.endsWith(': messages'));"
-                     f"timeline.uncover(row); const i = row.events[{k}]; timeline.show(trace.time[i] - 1000, trace.time[i] + 1000);"
+                     f"timeline.uncover(row); const i = row.events[{k}]; "
+                     f"timeline.show(trace.time[i] - 1000, trace.time[i] + 1000);"
                      f"const box = timeline.canvas.getBoundingClientRect(), line = timeline.lineOf(row);"
-                     f"return [box.left + timeline.x(trace.time[i]) + 1, box.top + line.y - timeline.scroller.scrollTop + 12]; }})()")
+                     f"return [box.left + timeline.x(trace.time[i]) + 1, "
+                     f"box.top + line.y - timeline.scroller.scrollTop + 12]; }})()")
     page.browser.mouse("mouseMoved", *place)
     page.settle()
     check(page.text("tip").split("since")[0].endswith(f"= {values[k]:g}"),
@@ -366,7 +374,8 @@ def check_extremes(page):
         const values = Float64Array.from({length: 1000}, (_, k) => (k * 7919) % 263 - 100);
         const row = new Counter('x', 'x', 0, Uint32Array.from(values.keys()), values);
         const parts = [[0, 1000], [3, 4], [60, 70], [0, 64], [1, 999], [63, 129], [64, 128], [990, 1000]];
-        return parts.filter(([from, to]) => { const part = [...values.slice(from, to)], [low, high] = row.extremes(from, to);
+        return parts.filter(([from, to]) => {
+            const part = [...values.slice(from, to)], [low, high] = row.extremes(from, to);
             return low !== Math.min(...part) || high !== Math.max(...part); });
     })()""")
     same(wrong, [], "parts with wrong extremes")
@@ -378,11 +387,13 @@ def check_fields(page):
     offered = page.run("[...document.getElementById('fields').options].map(option => option.text)")
     check("order: load" in offered and "order: name" not in offered, f"{page.name}: fields that can be rows: {offered}")
     key = page.run("timeline.rows.counters.fields.find(({name}) => name === 'order: load').key")
-    page.run(f"(menu => {{ menu.value = {key!r}; menu.dispatchEvent(new Event('change')); }})(document.getElementById('fields'))")
+    page.run(f"(menu => {{ menu.value = {key!r}; menu.dispatchEvent(new Event('change')); }})"
+             "(document.getElementById('fields'))")
     page.settle()
     rows = ("timeline.rows.counters.rows.filter(row => row.name === 'order: load')"
             ".map(row => [[...row.events].map(i => trace.number[i]), [...row.values]])")
-    values = json.loads(subprocess.run([page.tool, "print", "--format", "json", "-f", "event:order", page.trace], check=True,
+    values = json.loads(subprocess.run([page.tool, "print", "--format", "json", "-f", "event:order", page.trace],
+                                       check=True,
                                        stdout=subprocess.PIPE).stdout)
     wanted = [[event["number"] for event in values], [event["data"]["load"] for event in values]]
     same(page.run(rows), [wanted], f"{page.name}: the row of a field")
@@ -432,15 +443,18 @@ def check_small(page):
     page.run("page.goTo(0)")
     page.settle()
     same(page.run("document.documentElement.scrollWidth"), 800, f"{page.name}: the width of the page")
-    wide = page.run("[...document.querySelectorAll('header, main, #dock, #details, #left, #tracks, #labels, #search, #help-button')]"
+    wide = page.run("[...document.querySelectorAll('header, main, #dock, #details, #left, #tracks, #labels, #search, "
+                    "#help-button')]"
                     ".filter(one => one.getBoundingClientRect().right > 800.5).map(one => one.id || one.tagName)")
     same(wide, [], f"{page.name}: what is cut off at 800 px")
     check(page.run("timeline.width") >= 500, f"{page.name}: the timeline has {page.run('timeline.width')} px")
-    cells = page.run("[...document.querySelectorAll('.line.chosen > span')].filter(cell => cell.offsetWidth > 20).length")
+    cells = page.run("[...document.querySelectorAll('.line.chosen > span')]"
+                     ".filter(cell => cell.offsetWidth > 20).length")
     check(cells >= 5, f"{page.name}: a line of the table has {cells} columns")
     for key in "2345678":
         page.browser.key(key)
-        tab = page.run("(box => [box.left, box.right])(document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect())")
+        tab = page.run("(box => [box.left, box.right])("
+                       "document.querySelector('[role=tab][aria-selected=true]').getBoundingClientRect())")
         limit = page.run("document.getElementById('tabs').getBoundingClientRect().right")
         check(tab[0] >= 0 and tab[1] <= limit + 1, f"{page.name}: the tab {key} is at {tab}")
     page.browser.picture(f"html-{page.name}-800.png")
@@ -451,7 +465,8 @@ def check_help(page):
     """The help names each key."""
     page.open()
     shown = page.text("keys")
-    for word in ("drag in the axis", "set a bookmark", "hide the row", "keep the row at the top", "next order", "a wait shows why"):
+    for word in ("drag in the axis", "set a bookmark", "hide the row", "keep the row at the top", "next order",
+                 "a wait shows why"):
         check(word in shown, f"the help does not have: {word}")
     keys = page.run("[...document.querySelectorAll('#keys kbd')].map(key => key.textContent)")
     acts = page.run("Object.keys(page.actions())")

@@ -336,7 +336,8 @@ def check_odd(page):
           "sleeps", "1", "2.000 ms", "2.000 ms", "2.000 ms", "second", ""], "odd: waits")
     page.run("document.querySelector('#panel-waits tbody tr').click()")
     same(page.text("is-length"), "0.003000000 s", "odd: the wait that was clicked")
-    page.run("[...document.querySelectorAll('#details button')].find(button => button.textContent === 'Select its first event').click()")
+    page.run("[...document.querySelectorAll('#details button')]"
+             ".find(button => button.textContent === 'Select its first event').click()")
     same(page.text("is-number"), "2", "odd: the event with which it begins")
     # posix_trace_overflow may be older than the event before it.
     same(page.run("(() => { const few = Object.assign(Object.create(Trace.prototype), {n: 4, "

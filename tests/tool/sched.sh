@@ -99,8 +99,8 @@ END
 # told OPTION...: the times of the worker in the list, in the sentence of blocked, and in that of why
 told()
 {
-	"$tool" blocked --format csv "$@" "$scratch/unseen" 2>/dev/null | tr -d '\r' |
-		awk -F, '$1 == "Blocked without a Recorded Call" && $2 ~ /worker/ && $4 == "total_s" { printf "%.1f us\n", $5 * 1e6 }'
+	"$tool" blocked --format csv "$@" "$scratch/unseen" 2>/dev/null | values thread |
+		awk -F, '$1 == "blocked_unseen" && $2 ~ /worker/ && $3 == "total_s" { printf "%.1f us\n", $4 * 1e6 }'
 	"$tool" blocked -f thread:worker "$@" "$scratch/unseen" 2>/dev/null |
 		sed -n 's/.*worker.* was blocked for \(.*\) outside of recorded waits.*/\1/p'
 }
