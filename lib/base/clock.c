@@ -10,6 +10,7 @@
 #endif
 
 #include "base/atomic.h"
+#include "base/wide.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define SCALE_ONE (UINT64_C(1) << 48)
@@ -143,8 +144,7 @@ struct px_anchor px_clock_anchor(enum px_clock_source source)
 
 static uint64_t scale_between(struct px_anchor from, struct px_anchor to)
 {
-	return (uint64_t)((unsigned __int128)(to.ns - from.ns) * SCALE_ONE /
-			  (to.counter - from.counter));
+	return px_multiply_divide(to.ns - from.ns, SCALE_ONE, to.counter - from.counter);
 }
 
 /* Return 0 if the clock stands still. */
@@ -183,8 +183,7 @@ unsigned int px_clock_shift(uint64_t scale)
 {
 	unsigned int shift = 0;
 
-	while (shift < 32 &&
-	       (unsigned __int128)scale << (shift + 1) <= (unsigned __int128)SCALE_ONE * 128)
+	while (shift < 32 && scale <= SCALE_ONE * 128 >> (shift + 1))
 		shift++;
 	return shift;
 }
@@ -192,10 +191,8 @@ unsigned int px_clock_shift(uint64_t scale)
 static uint64_t along(const struct px_line *line, uint64_t counter)
 {
 	if ((int64_t)(counter - line->counter) < 0)
-		return line->ns -
-		       (uint64_t)((unsigned __int128)(line->counter - counter) * line->scale >> 48);
-	return line->ns +
-	       (uint64_t)((unsigned __int128)(counter - line->counter) * line->scale >> 48);
+		return line->ns - px_multiply_shift(line->counter - counter, line->scale, 48);
+	return line->ns + px_multiply_shift(counter - line->counter, line->scale, 48);
 }
 
 void px_timeline_init(struct px_timeline *timeline, const struct px_clock *clock,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wide.h"
 #include "txtb/file.h"
 #include "txtb/hextext.h"
 #include "txtb/native.h"
@@ -69,10 +70,10 @@ static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 {
 	/* The file may have changed since the scan, so ticks may be greater than scan.ticks. */
 	uint64_t before = foreign->scan.ticks > ticks ? foreign->scan.ticks - ticks : 0;
-	unsigned __int128 ns = (unsigned __int128)before * foreign->scale >> foreign->shift;
+	uint64_t ns = px_multiply_shift_most(before, foreign->scale, foreign->shift);
 
 	/* CLOCK_REALTIME times before 1970 would be negative: return 0 instead. */
-	return ns < foreign->end_ns ? foreign->end_ns - (uint64_t)ns : 0;
+	return ns < foreign->end_ns ? foreign->end_ns - ns : 0;
 }
 
 /* Return the resolution of the clock, but at least 1 ns: a clock with resolution 0 would stand still. */

@@ -11,6 +11,7 @@
 
 #include "base/membarrier.h"
 #include "base/procfs.h"
+#include "base/wide.h"
 #include "registry/inherit.h"
 #include "registry/names_file.h"
 #include "registry/registry_of.h"
@@ -117,7 +118,7 @@ static bool create_growing(const struct px_stream *stream, const struct request 
 
 static uint64_t ticks_of(uint64_t ns, const struct px_clock *clock)
 {
-	return (uint64_t)(((unsigned __int128)ns << 48) / clock->scale);
+	return px_multiply_divide(ns, UINT64_C(1) << 48, clock->scale);
 }
 
 /* Return the bound of the attribute `stacks` in ticks. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/sigxfsz.h"
+#include "base/wide.h"
 #include "log/archive_log.h"
 #include "log/copy.h"
 #include "stream/rings_copy.h"
@@ -299,7 +300,7 @@ static void make_timeline(const struct px_view *view, uint64_t create_ns,
 	if (timeline->origin.ns + offset < create_ns)
 		age_ns = 0;
 	age_ns += EARLIER_NS;
-	ticks = (uint64_t)(((unsigned __int128)age_ns << 48) / clock.scale);
+	ticks = px_multiply_divide(age_ns, UINT64_C(1) << 48, clock.scale);
 	if (ticks > timeline->origin.counter || age_ns > timeline->origin.ns)
 		return; /* the counter began later */
 	timeline->origin.counter -= ticks;

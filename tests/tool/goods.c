@@ -64,7 +64,11 @@ struct huge {
 struct hidden; /* defined nowhere */
 
 struct odd {
+#ifdef __SIZEOF_INT128__
 	__int128 number;
+#else
+	long double number;
+#endif
 	_Complex float complex;
 	struct { } nothing;
 	int tail[0];
