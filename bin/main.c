@@ -37,7 +37,8 @@ static void print_commands(FILE *file)
 enum { OPTION_COMPLETION = OPTION_OWN };
 
 static const struct option_row help_options[] = {
-	{OPTION_COMPLETION, "completion", NULL, "print the completion for bash instead"},
+	{OPTION_COMPLETION, "completion", "[=" COMPLETION_SHELLS "]",
+	 "print the completion for a shell instead; bash by default"},
 	OPTIONS_END,
 };
 
@@ -53,14 +54,30 @@ static int help_on(const char *name)
 	return EXIT_FINE;
 }
 
+static int print_completion(const char *shell)
+{
+	static const struct {
+		const char *shell;
+		void (*print)(void);
+	} printers[] = {
+		{"bash", completion_print_bash}, {"zsh", completion_print_zsh}, {"fish", completion_print_fish},
+	};
+
+	for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++)
+		if (strcmp(shell, printers[i].shell) == 0) {
+			printers[i].print();
+			return EXIT_FINE;
+		}
+	message("there is no completion for %s, but for " COMPLETION_SHELLS, shell);
+	return EXIT_TROUBLE;
+}
+
 static int run_help(int argc, char **argv)
 {
 	int code = options_next(&cmd_help, argc, argv);
 
-	if (code == OPTION_COMPLETION) {
-		completion_print();
-		return EXIT_FINE;
-	}
+	if (code == OPTION_COMPLETION)
+		return print_completion(optarg ? optarg : "bash");
 	if (code != -1)
 		return EXIT_TROUBLE;
 	if (optind + 1 < argc) {

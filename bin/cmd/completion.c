@@ -75,8 +75,7 @@ static void print_names(char separator)
 		printf("%s%c", (*at)->name, separator);
 }
 
-/* Return the kind of completion for an argument whose name is in capitals, such as FILE. */
-static const char *kind_of(const char *argument)
+const char *completion_kind(const char *argument)
 {
 	static const char *const kinds[] = {"COMMAND", "PID", "FILE", "DIR"};
 
@@ -104,7 +103,7 @@ static void print_command(const struct command *command)
 	if (command == &cmd_help)
 		print_names('|');
 	else
-		fputs(kind_of(command->arguments), stdout);
+		fputs(completion_kind(command->arguments), stdout);
 	puts("'\n\t\t;;");
 }
 
@@ -116,11 +115,11 @@ static void print_values(const struct command *command)
 		printf("\t'%s --%s'", command->name, row->name);
 		if (row->code < 256)
 			printf(" | '%s -%c'", command->name, row->code);
-		printf(") what='%s' ;;\n", kind_of(row->argument));
+		printf(") what='%s' ;;\n", completion_kind(row->argument));
 	}
 }
 
-void completion_print(void)
+void completion_print_bash(void)
 {
 	fputs(functions, stdout);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\t_txtrace_offer '", stdout);

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The script for completion in bash. It is generated from the tables of commands and options. */
+/* Completion of words in shells, made from the table of commands and their options. */
 #ifndef TXTRACE_CMD_COMPLETION_H
 #define TXTRACE_CMD_COMPLETION_H
 
-void completion_print(void);
+#define COMPLETION_SHELLS "bash|zsh|fish"
+
+/*
+ * Return what completes an argument whose name is in capitals, such as FILE: COMMAND, PID, FILE, DIR, PID_OR_FILE, the
+ * words of A|B|C, or TEXT, which nothing completes.
+ */
+const char *completion_kind(const char *argument);
+
+void completion_print_bash(void);
+void completion_print_fish(void);
+void completion_print_zsh(void);
 
 #endif

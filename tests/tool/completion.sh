@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Completion of words in bash.
+# Completion of words in bash, fish and zsh.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 command -v bash >/dev/null || { echo 'SKIP: there is no bash'; exit 77; }
@@ -50,4 +50,61 @@ completes '' print --filter ''
 completes '' list ''
 completes 'recover' help recov
 completes '' nonsense ''
+
+fails 2 'there is no completion for csh, but for bash|zsh|fish' help --completion=csh
+"$tool" help --completion=fish >"$scratch/txtrace.fish" || complain 'help --completion=fish fails'
+mkdir "$scratch/zsh"
+"$tool" help --completion=zsh >"$scratch/zsh/_txtrace" || complain 'help --completion=zsh fails'
+
+# fish_completes EXPECTED LINE
+fish_completes()
+{
+	nr_checks=$((nr_checks + 1))
+	offered=$(cd "$scratch/files" && HOME=$scratch fish -c 'source $argv[1]; complete -C $argv[2]' "$scratch/txtrace.fish" \
+		"txtrace $2" 2>&1 | cut -f 1 | sort | tr '\n' ' ')
+	[ "$offered" = "$1${1:+ }" ] || complain "fish: 'txtrace $2' is completed by '$offered', not '$1'"
+}
+
+if command -v fish >/dev/null; then
+	fish_completes 'print' pri
+	fish_completes 'record recover' reco
+	fish_completes 'append loop until-full' 'record --policy '
+	fish_completes '--format=csv --format=json --format=jsonl --format=text' 'print --format='
+	fish_completes '--until' 'print --unt'
+	fish_completes 'some.trx' 'diff so'
+	fish_completes 'some.trx' 'print --output so'
+	fish_completes 'recover' 'help recov'
+else
+	echo 'SKIP fish: it is not installed'
+fi
+
+# zsh_completes EXPECTED LINE: with one offer, zsh writes it into the line
+zsh_completes()
+{
+	nr_checks=$((nr_checks + 1))
+	(cd "$scratch/files" && HOME=$scratch timeout 60 zsh -f -c '
+		zmodload zsh/zpty
+		zpty shell zsh -f -i
+		zpty -w shell "PS1=; fpath=($1 \$fpath); autoload compinit; compinit -u -d $1/dump; echo is-\"\"ready"
+		zpty -r shell line "*is-ready*"
+		zpty -w -n shell "$2"$'"'\\t'"'
+		sleep 0.5
+		zpty -w shell " #"
+		zpty -w shell "echo is-\"\"over"
+		while zpty -r shell line; do
+			print -r -- $line
+			[[ $line == *is-over* ]] && break
+		done' zsh "$scratch/zsh" "txtrace $2") >"$scratch/out" 2>&1
+	grep -qF -e "txtrace $1" "$scratch/out" || complain "zsh: 'txtrace $2' does not become 'txtrace $1': $(cat "$scratch/out")"
+}
+
+if command -v zsh >/dev/null; then
+	zsh_completes print pri
+	zsh_completes 'print --format=text' 'print --format=te'
+	zsh_completes 'record --policy until-full' 'record --policy un'
+	zsh_completes 'diff some.trx' 'diff so'
+	zsh_completes 'help recover' 'help recov'
+else
+	echo 'SKIP zsh: it is not installed'
+fi
 finish

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/completion.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static const char functions[] =
+	"#compdef txtrace\n"
+	"# zsh completion of txtrace; made by: txtrace help --completion=zsh\n"
+	"_txtrace_pids()\n"
+	"{\n"
+	"\tlocal -a pids\n"
+	"\n"
+	"\tpids=(${(f)\"$(txtrace list 2>/dev/null | awk '$1 == \"pid\" { found = 1; next } found { print $1 }')\"})\n"
+	"\tcompadd -a pids\n"
+	"}\n"
+	"\n"
+	"_txtrace_pids_or_files()\n"
+	"{\n"
+	"\t_txtrace_pids\n"
+	"\t_files\n"
+	"}\n"
+	"\n"
+	"_txtrace()\n"
+	"{\n"
+	"\tlocal curcontext=$curcontext state line\n"
+	"\tlocal -a commands\n"
+	"\ttypeset -A opt_args\n"
+	"\n"
+	"\tcommands=(\n";
+
+static const char begin[] =
+	"\t)\n"
+	"\t_arguments -C '(- *)--help[print the commands]' '(- *)--version[print the version]' \\\n"
+	"\t\t'1:command:->command' '*::argument:->argument'\n"
+	"\tcase $state in\n"
+	"\tcommand) _describe -t commands command commands ;;\n"
+	"\targument)\n"
+	"\t\tcase $words[1] in\n";
+
+static const char end[] = "\t\tesac\n"
+			  "\t\t;;\n"
+			  "\tesac\n"
+			  "}\n"
+			  "\n"
+			  "_txtrace \"$@\"\n";
+
+/* Print text for a string in single quotes, with a backslash before brackets. */
+static void print_quoted(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'') {
+			fputs("'\\''", stdout);
+			continue;
+		}
+		if (strchr("[]\\", *text))
+			putchar('\\');
+		putchar(*text);
+	}
+}
+
+/* Print "MESSAGE:ACTION" for an argument with this name. */
+static void print_action(const char *argument)
+{
+	static const struct {
+		const char *kind, *action;
+	} actions[] = {
+		{"FILE", "file:_files"},		  {"DIR", "directory:_files -/"},
+		{"PID", "process:_txtrace_pids"},	  {"PID_OR_FILE", "process or file:_txtrace_pids_or_files"},
+		{"COMMAND", "command:_command_names -e"}, {"TEXT", "argument: "},
+	};
+	const char *kind = completion_kind(argument);
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(kind, actions[i].kind) == 0) {
+			fputs(actions[i].action, stdout);
+			return;
+		}
+	fputs("word:(", stdout);
+	for (; *kind; kind++)
+		putchar(*kind == '|' ? ' ' : *kind);
+	putchar(')');
+}
+
+/* "[=A|B|C]" has the words A, B and C. */
+static void print_optional_words(const char *argument)
+{
+	fputs("word:(", stdout);
+	for (const char *at = argument + strlen("[="); *at && *at != ']'; at++)
+		putchar(*at == '|' ? ' ' : *at);
+	putchar(')');
+}
+
+static void print_option(const struct option_row *row)
+{
+	const char *sign = !row->argument ? "" : options_is_optional(row) ? "=-" : "=";
+
+	if (row->code < 256)
+		printf(" \\\n\t\t\t\t'(-%c --%s)'{-%c%s,--%s%s}'[", row->code, row->name, row->code,
+		       row->argument ? "+" : "", row->name, sign);
+	else
+		printf(" \\\n\t\t\t\t'--%s%s[", row->name, sign);
+	print_quoted(row->help);
+	putchar(']');
+	if (row->argument) {
+		fputs(options_is_optional(row) ? "::" : ":", stdout);
+		if (options_is_optional(row))
+			print_optional_words(row->argument);
+		else
+			print_action(row->argument);
+	}
+	putchar('\'');
+}
+
+static void print_command(const struct command *command)
+{
+	printf("\t\t%s)\n\t\t\t_arguments -S '(- *)--help[print the options]'", command->name);
+	for (const struct option_row *row = command->options; row && row->name; row++)
+		print_option(row);
+	if (command == &cmd_help) {
+		fputs(" \\\n\t\t\t\t'1:command:(", stdout);
+		for (const struct command *const *at = commands; *at; at++)
+			printf("%s%s", at == commands ? "" : " ", (*at)->name);
+		fputs(")'", stdout);
+	} else if (strcmp(completion_kind(command->arguments), "COMMAND") == 0) {
+		fputs(" \\\n\t\t\t\t'*::command:_normal'", stdout);
+	} else if (command->arguments[0]) {
+		fputs(" \\\n\t\t\t\t'*:", stdout);
+		print_action(command->arguments);
+		putchar('\'');
+	}
+	puts("\n\t\t\t;;");
+}
+
+void completion_print_zsh(void)
+{
+	fputs(functions, stdout);
+	for (const struct command *const *at = commands; *at; at++) {
+		printf("\t\t'%s:", (*at)->name);
+		print_quoted((*at)->summary);
+		puts("'");
+	}
+	fputs(begin, stdout);
+	for (const struct command *const *at = commands; *at; at++)
+		print_command(*at);
+	fputs(end, stdout);
+}
