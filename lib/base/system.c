@@ -166,14 +166,17 @@ static int clock_by_system_call(clockid_t clock, struct timespec *now)
 	return (int)raw(SYS_clock_gettime, clock, (long)now, 0, 0, 0, 0);
 }
 
+/* Without a vDSO, getauxval() sets errno. */
 static clock_function *find_clock(void)
 {
+	int saved_errno = errno;
 	const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 	void *found = NULL;
 	struct px_elf elf;
 
 	if (image && px_elf_open_image(&elf, image))
 		found = px_elf_function(&elf, VDSO_CLOCK_GETTIME);
+	errno = saved_errno;
 	return found ? (clock_function *)found : clock_by_system_call;
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock of the library where the kernel gives programs no vDSO, as under some emulators and with vdso=0. */
+#include "support/common.h"
+
+#include <errno.h>
+#include <sys/auxv.h>
+
+#include "base/clock.h"
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+static int nr_asked;
+
+unsigned long __wrap_getauxval(unsigned long type)
+{
+	if (type != AT_SYSINFO_EHDR)
+		return __real_getauxval(type);
+	nr_asked++;
+	errno = ENOENT;
+	return 0;
+}
+
+/* GEN-2 */
+START_TEST(system_clock_without_a_vdso_reads_the_time_and_keeps_errno)
+{
+	uint64_t before = monotonic_ns(), now;
+
+	errno = 4711;
+	now = px_clock_monotonic_ns();
+	ck_assert_int_eq(errno, 4711);
+	ck_assert_uint_ge(now, before);
+	ck_assert_uint_le(now, monotonic_ns());
+#if defined __x86_64__ || defined __aarch64__
+	ck_assert_int_eq(nr_asked, 1);
+#endif
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("system");
+	TCase *tcase = tcase_create("clock");
+
+	tcase_add_test(tcase, system_clock_without_a_vdso_reads_the_time_and_keeps_errno);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
