@@ -13,6 +13,7 @@
 #include "base/compiler.h"
 #include "base/confined.h"
 #include "base/decimal.h"
+#include "base/file_at.h"
 
 #define MEMORY_ATTEMPTS 1000
 
@@ -365,7 +366,7 @@ static bool has_text(int fd)
 	long got;
 
 	errno = 0;
-	got = syscall(SYS_pread64, fd, &first, 1, 0);
+	got = px_read_at(fd, &first, 1, 0);
 	return got == 1;
 }
 

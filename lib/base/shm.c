@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/file_at.h"
 
 #define LOCK_NAP_NS 1000000
 
@@ -247,7 +248,7 @@ int px_shm_read(const char *name, size_t offset, void *to, size_t size)
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_private(&status)) {
 		error = EACCES;
 	} else {
-		got = syscall(SYS_pread64, fd, to, size, offset);
+		got = px_read_at(fd, to, size, offset);
 		error = got < 0 ? errno : (size_t)got < size ? EIO : 0;
 	}
 	syscall(SYS_close, fd);
@@ -402,11 +403,13 @@ void px_shm_retire(const struct px_mapping *mapping)
 	const int protection = PROT_READ | PROT_WRITE;
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
 
-#ifdef SYS_mmap
 	/*
 	 * Make the system call directly: ThreadSanitizer treats mmap() as a write to the whole
-	 * range, and other threads may be using that range.
+	 * range, and other threads may be using that range.  Where there is mmap2, SYS_mmap is another call.
 	 */
+#if defined SYS_mmap2
+	syscall(SYS_mmap2, mapping->base, mapping->size, protection, flags, -1, 0L);
+#elif defined SYS_mmap
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else
 	mmap(mapping->base, mapping->size, protection, flags, -1, 0);

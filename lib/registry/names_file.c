@@ -12,6 +12,7 @@
 #include "base/atomic.h"
 #include "base/confined.h"
 #include "base/decimal.h"
+#include "base/file_at.h"
 #include "base/procfs.h"
 #include "base/shm.h"
 #include "registry/registry.h"
@@ -34,12 +35,12 @@ _Static_assert(offsetof(struct header, key) == offsetof(struct px_shared_names, 
 
 static bool write_at(int fd, const void *from, size_t size, size_t offset)
 {
-	return syscall(SYS_pwrite64, fd, from, size, (off_t)offset) == (long)size;
+	return px_write_at(fd, from, size, offset) == (long)size;
 }
 
 static bool read_at(int fd, void *to, size_t size, size_t offset)
 {
-	return syscall(SYS_pread64, fd, to, size, (off_t)offset) == (long)size;
+	return px_read_at(fd, to, size, offset) == (long)size;
 }
 
 static bool is_private(int fd, uid_t owner)

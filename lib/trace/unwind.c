@@ -272,7 +272,7 @@ static bool step(struct walk *walk, bool *was_signal)
 }
 
 #define PREPARE() ((void)0)
-#define HERE(walk) ((void)(walk))
+#define HERE(walk) ((void)((walk)->pc = (walk)->sp = (walk)->fp = 0)) /* no stack: step() fails at once */
 
 #endif
 

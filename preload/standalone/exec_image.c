@@ -13,6 +13,7 @@
 
 #include "base/compiler.h"
 #include "base/decimal.h"
+#include "base/file_at.h"
 
 #define SCRIPTS_MAX 5	/* Linux allows at most this number of nested interpreters */
 #define SEGMENTS_MAX 64 /* maximum number of segments of a program */
@@ -39,7 +40,7 @@ static bool is_foreign_loader(const char *path)
 
 static long read_at(int fd, void *to, size_t size, uint64_t offset)
 {
-	return syscall(SYS_pread64, fd, to, size, offset);
+	return px_read_at(fd, to, size, offset);
 }
 
 /*
