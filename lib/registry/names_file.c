@@ -107,14 +107,18 @@ static bool has_users(int fd, uint64_t self)
 /* argument: the word of this process, if it has just begun and so uses none of these files; otherwise 0. */
 static void sweep_file(const char *name, void *argument)
 {
-	struct header header;
+	struct header header = {.magic = 0};
 	int fd;
 
 	if (px_shm_open(name, &fd) != 0)
 		return;
-	/* This process cannot see processes in other pid namespaces. */
-	if (is_private(fd, geteuid()) && read_at(fd, &header, sizeof(header), 0) &&
-	    header.pid_namespace == px_procfs_pid_namespace() &&
+	/*
+	 * This process cannot see processes in other pid namespaces.  A file without a header is of a process that was
+	 * killed while it made the file: a living process would hold the lock.
+	 */
+	if (is_private(fd, geteuid()) &&
+	    (!read_at(fd, &header, sizeof(header), 0) || header.magic != FILE_MAGIC ||
+	     header.pid_namespace == px_procfs_pid_namespace()) &&
 	    !has_users(fd, *(const uint64_t *)argument))
 		px_shm_unlink(name);
 	syscall(SYS_close, fd);
@@ -181,6 +185,7 @@ int px_names_file_make(struct px_shared_names *names)
 	name_of(names, name);
 	error = px_shm_make(name, sizeof(*names), &fd);
 	if (!error) {
+		PX_TESTPOINT("names_file.make.made");
 		if (!fill(fd, names)) {
 			px_shm_unlink(name);
 			error = ENOMEM;

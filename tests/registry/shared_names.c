@@ -684,11 +684,15 @@ static bool is_file_of(const char *name, pid_t pid)
 
 static pid_t sought;
 static int nr_found;
+static char found[512]; /* path of the last one */
 
 static void count_file(const char *name, void *argument)
 {
 	(void)argument;
-	nr_found += is_file_of(name, sought);
+	if (is_file_of(name, sought)) {
+		nr_found++;
+		snprintf(found, sizeof(found), "%s/%s", getenv("TXTRACE_DIR"), name);
+	}
 }
 
 static int count_files(pid_t pid)
@@ -719,6 +723,24 @@ START_TEST(names_file_ends_with_its_processes)
 		ok(posix_trace_create(0, NULL, &trid));
 		ok(posix_trace_shutdown(trid));
 	}
+	ck_assert_int_eq(count_files(target.pid), 0);
+}
+END_TEST
+
+/* EXIT-5: the next stream removes the file of a process that was killed while it made the file. */
+START_TEST(names_file_of_a_process_killed_while_it_makes_it_is_removed)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+	trace_id_t trid;
+
+	px_helper_signal_at(&target, "names_file.make.made", SIGKILL);
+	px_helper_begin(&target, "open", 0, 0, "name");
+	px_helper_await_gone(&target);
+	ck_assert_int_eq(count_files(target.pid), 1);
+	if (_i == 0)
+		ck_assert_int_eq(truncate(found, 0), 0);
+	ok(posix_trace_create(0, NULL, &trid));
+	ok(posix_trace_shutdown(trid));
 	ck_assert_int_eq(count_files(target.pid), 0);
 }
 END_TEST
@@ -1121,6 +1143,7 @@ static TCase *segment_cases(void)
 	tcase_add_test(tcase, shared_names_of_many_programs_use_no_segments);
 	tcase_add_test(tcase, shared_names_of_a_family_move_together);
 	tcase_add_test(tcase, open_while_the_table_moves_gives_the_id_of_the_shared_table);
+	tcase_add_loop_test(tcase, names_file_of_a_process_killed_while_it_makes_it_is_removed, 0, 2);
 	tcase_add_loop_test(tcase, names_file_ends_with_its_processes, 0, 2);
 	tcase_add_test(tcase, open_without_segments_is_listed_by_a_later_stream);
 	tcase_add_test(tcase, open_after_a_chroot_is_listed_by_a_later_stream);
