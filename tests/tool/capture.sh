@@ -8,13 +8,13 @@ client=$(dirname "$tool")/../tests/threadx/client
 "$tool" print --format csv "$scratch/buffer.trx" >"$scratch/expected"
 
 fails 2 'capture needs --gdb=HOST:PORT' capture -o "$scratch/x.trx" --address 0
-fails 2 'capture needs -o FILE' capture --gdb localhost:1 --address 0
-fails 2 'either --symbol=NAME or --address=A' capture --gdb localhost:1 -o "$scratch/x.trx"
-fails 2 'either --symbol=NAME or --address=A' capture --gdb localhost:1 -o "$scratch/x.trx" --symbol a --address 0
-fails 2 '--elf=FILE' capture --gdb localhost:1 -o "$scratch/x.trx" --symbol a
-fails 2 'is not an address' capture --gdb localhost:1 -o "$scratch/x.trx" --address x
-fails 2 '--gdb needs HOST:PORT' capture --gdb localhost -o "$scratch/x.trx" --address 0
-fails 2 'cannot connect to localhost:1' capture --gdb localhost:1 -o "$scratch/x.trx" --address 0
+fails 2 'capture needs -o FILE' capture --gdb 127.0.0.1:1 --address 0
+fails 2 'either --symbol=NAME or --address=A' capture --gdb 127.0.0.1:1 -o "$scratch/x.trx"
+fails 2 'either --symbol=NAME or --address=A' capture --gdb 127.0.0.1:1 -o "$scratch/x.trx" --symbol a --address 0
+fails 2 '--elf=FILE' capture --gdb 127.0.0.1:1 -o "$scratch/x.trx" --symbol a
+fails 2 'is not an address' capture --gdb 127.0.0.1:1 -o "$scratch/x.trx" --address x
+fails 2 '--gdb needs HOST:PORT' capture --gdb 127.0.0.1 -o "$scratch/x.trx" --address 0
+fails 2 'cannot connect to 127.0.0.1:1' capture --gdb 127.0.0.1:1 -o "$scratch/x.trx" --address 0
 
 # stub MODE: start a stub in this mode; $port is its port
 stub()
@@ -33,7 +33,7 @@ captures()
 	stub "$1"
 	mode=$1
 	shift
-	"$tool" capture --gdb "localhost:$port" --address 0x20000000 -o "$scratch/c.trx" "$@" >"$scratch/out" 2>&1 ||
+	"$tool" capture --gdb "127.0.0.1:$port" --address 0x20000000 -o "$scratch/c.trx" "$@" >"$scratch/out" 2>&1 ||
 		complain "capture with the stub '$mode' exits with $?: $(cat "$scratch/out")"
 	"$tool" print --format csv "$scratch/c.trx" | cmp -s - "$scratch/expected" ||
 		complain "capture with the stub '$mode' writes another buffer"
@@ -45,7 +45,7 @@ breaks()
 {
 	nr_checks=$((nr_checks + 1))
 	stub "$1"
-	"$tool" capture --gdb "localhost:$port" --timeout 500 --address 0x20000000 -o "$scratch/c.trx" \
+	"$tool" capture --gdb "127.0.0.1:$port" --timeout 500 --address 0x20000000 -o "$scratch/c.trx" \
 		>"$scratch/out" 2>"$scratch/err"
 	code=$?
 	[ "$code" -eq 2 ] || complain "the stub '$1' makes capture exit with $code, not 2"
@@ -70,18 +70,18 @@ if has_program python3 'stubs of the protocol'; then
 	# A stub that stops a running target when a request comes.  The oldest event may be half-written.
 	nr_checks=$((nr_checks + 1))
 	stub stops
-	"$tool" capture --live --gdb "localhost:$port" --timeout 2000 --address 0x20000000 -o "$scratch/c.trx" \
+	"$tool" capture --live --gdb "127.0.0.1:$port" --timeout 2000 --address 0x20000000 -o "$scratch/c.trx" \
 		>"$scratch/out" 2>&1 || complain "capture --live with a stub that stops: $(cat "$scratch/out")"
 	"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 || complain "check: $(cat "$scratch/out")"
 	captures good --length "$(wc -c <"$scratch/buffer.trx")"
 	stub good
-	fails 2 'and not at most 100' capture --gdb "localhost:$port" --address 0x20000000 --length 100 \
+	fails 2 'and not at most 100' capture --gdb "127.0.0.1:$port" --address 0x20000000 --length 100 \
 		-o "$scratch/c.trx"
 	stub good
-	fails 2 'it does not begin with TXTB' capture --gdb "localhost:$port" --address 0x20000004 -o "$scratch/c.trx"
+	fails 2 'it does not begin with TXTB' capture --gdb "127.0.0.1:$port" --address 0x20000004 -o "$scratch/c.trx"
 	stub good
 	echo old >"$scratch/c.trx"
-	fails 2 'use --force' capture --gdb "localhost:$port" --address 0x20000000 -o "$scratch/c.trx"
+	fails 2 'use --force' capture --gdb "127.0.0.1:$port" --address 0x20000000 -o "$scratch/c.trx"
 	breaks error no 'cannot read 48 bytes at 0x20000000'
 	breaks more no 'sends something else than the memory'
 	breaks text no 'sends something else than the memory'
@@ -105,7 +105,7 @@ export LD_LIBRARY_PATH
 serve()
 {
 	rm -f "$scratch/port"
-	gdbserver --once --attach localhost:0 "$pid" >/dev/null 2>"$scratch/port" &
+	gdbserver --once --attach 127.0.0.1:0 "$pid" >/dev/null 2>"$scratch/port" &
 	server=$!
 	await grep -q 'Listening on port' "$scratch/port"
 	port=$(sed -n 's/.*Listening on port //p' "$scratch/port")
@@ -153,7 +153,7 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 	await test_lines 2 # the buffer has only numbered events
 	nr_checks=$((nr_checks + 4))
 	serve
-	"$tool" capture --gdb "localhost:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
+	"$tool" capture --gdb "127.0.0.1:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
 		>"$scratch/out" 2>&1 || complain "capture from gdbserver exits with $?: $(cat "$scratch/out")"
 	grep -q '^500 events' "$scratch/out" || complain "capture from gdbserver: $(cat "$scratch/out")"
 	"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 || complain "check: $(cat "$scratch/out")"
@@ -162,7 +162,7 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 	for mode in --live --append '--append --live'; do
 		serve
 		# shellcheck disable=SC2086  # options
-		"$tool" capture --gdb "localhost:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
+		"$tool" capture --gdb "127.0.0.1:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
 			--interval 50 $mode >"$scratch/out" 2>&1 &
 		capture=$!
 		if [ "$mode" != --live ]; then
@@ -183,7 +183,7 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 	# The tool sleeps while the program passes the buffer, and afterwards says so.
 	nr_checks=$((nr_checks + 2))
 	serve
-	"$tool" capture --gdb "localhost:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
+	"$tool" capture --gdb "127.0.0.1:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
 		--append --live >"$scratch/out" 2>&1 &
 	capture=$!
 	await test -s "$scratch/c.trx"
@@ -206,7 +206,7 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 	kill -0 "$pid" 2>/dev/null || complain 'capture has ended the program'
 	nr_checks=$((nr_checks + 2))
 	serve
-	"$tool" capture --gdb "localhost:$port" --elf "$program" --symbol no_such -o "$scratch/c.trx" 2>"$scratch/err"
+	"$tool" capture --gdb "127.0.0.1:$port" --elf "$program" --symbol no_such -o "$scratch/c.trx" 2>"$scratch/err"
 	grep -q 'has no symbol no_such' "$scratch/err" || complain "no symbol: $(cat "$scratch/err")"
 	wait "$server"
 	exec 9>&-

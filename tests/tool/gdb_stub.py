@@ -148,7 +148,7 @@ class Stub:
 def main():
     with open(sys.argv[2], "rb") as file:
         data = file.read()
-    with socket.create_server(("localhost", 0)) as server:
+    with socket.create_server(("127.0.0.1", 0)) as server:
         print(server.getsockname()[1], flush=True)
         server.settimeout(30)
         connection, _ = server.accept()
