@@ -10,6 +10,7 @@
 
 #include "floor.h"
 #include "harness.h"
+#include "loop.h"
 
 #define STREAM_BYTES (1 << 20) /* a ring */
 #define ROUNDS 15
@@ -24,16 +25,6 @@ static size_t lap_events; /* of 16 bytes, that a ring holds at least */
 static unsigned int nr_rounds = ROUNDS;
 
 /* The loops.  Parentheses around the name call the function instead of the macro. */
-
-#define KEEP(value) __asm__ __volatile__("" : : "r"(value) : "memory")
-#define LOOP(name, statement)                                                                      \
-	static void name(size_t n)                                                                 \
-	{                                                                                          \
-		while (n-- > 0) {                                                                  \
-			statement;                                                                 \
-			KEEP(n);                                                                   \
-		}                                                                                  \
-	}
 
 LOOP(run_nothing, (void)0)
 LOOP(run_counter, KEEP(bench_counter()))

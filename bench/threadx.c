@@ -6,6 +6,7 @@
 #include <tx_trace_posix.h>
 
 #include "harness.h"
+#include "loop.h"
 
 #define ROUNDS 15
 
@@ -14,16 +15,6 @@ static trace_id_t stream;
 static unsigned char data[16];
 static unsigned char memory[1 << 20] __attribute__((aligned(64)));
 static int object;
-
-#define KEEP(value) __asm__ __volatile__("" : : "r"(value) : "memory")
-#define LOOP(name, statement)                                                                      \
-	static void name(size_t n)                                                                 \
-	{                                                                                          \
-		while (n-- > 0) {                                                                  \
-			statement;                                                                 \
-			KEEP(n);                                                                   \
-		}                                                                                  \
-	}
 
 LOOP(run_event, (posix_trace_event)(event_id, data, sizeof(data)))
 LOOP(run_user, tx_trace_user_event_insert(4096, 1, 2, 3, 4))

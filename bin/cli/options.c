@@ -172,6 +172,18 @@ bool options_is_count(const char *option, const char *things, const char *argume
 	return false;
 }
 
+bool options_is_number(const char *what, const char *argument, uint64_t least, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(argument, &end, 0);
+	if (errno == 0 && *end == '\0' && isdigit((unsigned char)*argument) && *number >= least && *number <= most)
+		return true;
+	message("%s is not %s", argument, what);
+	return false;
+}
+
 bool options_is_json(const char *argument, bool *is_json)
 {
 	*is_json = strcmp(argument, "json") == 0;

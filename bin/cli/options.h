@@ -76,6 +76,12 @@ bool options_is_string(const char *argument, bool *is_string);
  */
 bool options_is_count(const char *option, const char *things, const char *argument, uint64_t *number);
 
+/*
+ * Read a number in decimal, or in hex digits after 0x.  If it is none, or is not from least to most, print a message
+ * such as "x is not an address", and return false.
+ */
+bool options_is_number(const char *what, const char *argument, uint64_t least, uint64_t most, uint64_t *number);
+
 /* Print the help of a command. */
 void options_help(const struct command *command);
 

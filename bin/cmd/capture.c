@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace capture: read the trace buffer of a target through gdb's remote protocol. */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,18 +57,6 @@ static void on_signal(int number)
 	must_end = 1;
 }
 
-static bool read_number(const char *what, const char *argument, uint64_t least, uint64_t most, uint64_t *number)
-{
-	char *rest;
-
-	errno = 0;
-	*number = strtoull(argument, &rest, 0);
-	if (*argument >= '0' && *argument <= '9' && *rest == '\0' && errno == 0 && *number >= least && *number <= most)
-		return true;
-	message("%s is not %s", argument, what);
-	return false;
-}
-
 static bool read_option(void *argument, int code)
 {
 	struct options *options = argument;
@@ -86,17 +73,17 @@ static bool read_option(void *argument, int code)
 		return true;
 	case OPTION_ADDRESS:
 		options->has_address = true;
-		return read_number("an address", optarg, 0, UINT64_MAX, &options->address);
+		return options_is_number("an address", optarg, 0, UINT64_MAX, &options->address);
 	case OPTION_LENGTH:
-		return read_number("a length", optarg, 1, UINT64_MAX, &options->length);
+		return options_is_number("a length", optarg, 1, UINT64_MAX, &options->length);
 	case OPTION_LIVE:
 		return options->is_live = true;
 	case OPTION_APPEND:
 		return options->appends = true;
 	case OPTION_INTERVAL:
-		return read_number("a number of milliseconds", optarg, 1, 3600000, &options->interval_ms);
+		return options_is_number("a number of milliseconds", optarg, 1, 3600000, &options->interval_ms);
 	case OPTION_TIMEOUT:
-		return read_number("a number of milliseconds", optarg, 1, 3600000, &options->timeout_ms);
+		return options_is_number("a number of milliseconds", optarg, 1, 3600000, &options->timeout_ms);
 	case 'o':
 		options->output = optarg;
 		return true;

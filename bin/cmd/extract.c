@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace extract: find the trace buffers in any file, and write them as files for TraceX. */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -341,18 +340,6 @@ static int extract_file(struct job *job, const char *path)
 	return job->nr_found > nr_before ? EXIT_FINE : EXIT_FOUND;
 }
 
-static bool read_number(const char *argument, const char *what, uint64_t *number)
-{
-	char *rest;
-
-	errno = 0;
-	*number = strtoull(argument, &rest, 0);
-	if (*argument >= '0' && *argument <= '9' && !*rest && errno == 0)
-		return true;
-	message("%s is not %s", argument, what);
-	return false;
-}
-
 static bool read_option(void *argument, int code)
 {
 	struct options *options = argument;
@@ -369,9 +356,9 @@ static bool read_option(void *argument, int code)
 		return true;
 	case OPTION_AT:
 		options->has_address = true;
-		return read_number(optarg, "an address", &options->address);
+		return options_is_number("an address", optarg, 0, UINT64_MAX, &options->address);
 	case OPTION_RATIO:
-		if (!read_number(optarg, "a ratio", &options->ratio))
+		if (!options_is_number("a ratio", optarg, 0, UINT64_MAX, &options->ratio))
 			return false;
 		if (options->ratio == 0)
 			message("the ratio must be at least 1");

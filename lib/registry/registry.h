@@ -14,11 +14,11 @@
  * the process increments the generation.  Trace points read the slots without a lock.
  *
  * A free slot keeps its last generation, which is part of the name of the last segment.  If that segment still exists,
- * the next controller in the slot can find and remove it.  The next creation of any stream removes other segments of
- * free slots (px_registry_sweep()).  A controller removes the name of its segment before it frees
- * the slot, because no process looks for segments of free slots.  The slot of a dead controller with a log may become
- * free while its segment still exists.  The segment stays for the process that completes the log (recover.h).  The next
- * stream in the slot has another generation.
+ * the next controller in the slot can find and remove it.  The next creation of any stream removes such segments of
+ * all free slots (px_registry_sweep()).  A controller that is not killed removes the name of its segment before it
+ * frees the slot.  The slot of a dead controller with a log may become free while its segment still exists.  The
+ * segment stays for the process that completes the log (recover.h).  The next stream in the slot has another
+ * generation.
  */
 #ifndef PX_REGISTRY_REGISTRY_H
 #define PX_REGISTRY_REGISTRY_H
