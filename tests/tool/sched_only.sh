@@ -64,10 +64,10 @@ read -r before after <<END
 $switches
 END
 "$tool" report --format csv first.trx >report 2>/dev/null
-for label in statistic thread cpu; do
+for label in statistic thread; do
 	values "$label" <report
 done | awk -F, -v least=$((after - before)) -v most=$((after + 2)) '
-	$1 == "performance_statistics" && $2 == "Context Switches" { all = $4 }
+	$1 == "performance_statistics" && $2 == "Context Switches" && $3 == "occurrences" { all = $4 }
 	$1 == "performance_statistics_by_thread" && $2 == "sleeps" && $3 == "switches" { thread = $4 }
 	$1 == "execution_profile" && $2 == "sleeps" && $3 == "time_s" { time = $4 }
 	END { exit !(all >= least && all <= most && thread == all && time > 0) }' ||
