@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """
-What html-features.sh looks at: html_features.py TXTRACE SCRATCH TRACE...  Ranges, bookmarks, explanations of waits,
+What html-features.sh looks at: html_features.py TXTRACE SCRATCH TRACE... STEPS  Ranges, bookmarks, explanations of waits,
 rows, counters and colours of the page, driven with keys and the mouse, and compared with other commands of the tool.
 """
 import collections
@@ -474,10 +474,33 @@ def check_help(page):
         check(key in keys and key in acts, f"the key {key} is not in the help")
 
 
+def check_search(page, all_page):
+    """The search says which events it could not decide: the page has 64 bytes of the data of an event."""
+    for shown, is_all in ((page, False), (all_page, True)):
+        on_page = "" if is_all else " on this page"
+        nr = len(shown.events)
+        steps = sum(event["event"] == "odd_step" for event in shown.events)
+        data = sum(event["event"].endswith("_step") for event in shown.events)
+        large = sum(event["size"] > 64 for event in shown.events)
+        for query, hits, undecided in (("odd_step", steps, 0), ("event!=odd_step", nr - steps, 0),
+                                       ("data:efgh", data, large - data), ("not data:efgh", nr - data, large),
+                                       ("u8[100]=119", 0, large), ("nosuchword", 0, large)):
+            shown.open()
+            shown.run(f"page.setQuery({json.dumps(query)})")
+            shown.browser.wait("txtrace.page.searchState.dataset.hits !== undefined && "
+                               "txtrace.page.searchState.dataset.hits !== ''", 10)
+            said = shown.run("page.searchState.textContent").replace("\u2009", "")
+            same(said, f"{hits} hit{'s' * (hits != 1)}{on_page}" +
+                 (f", {undecided} not decided" if undecided else ""), f"what the search for {query} says")
+            doubts = shown.run("page.searchState.title")
+            same("not on this page" in doubts, not is_all, f"doubts of {query}: events")
+            same("first bytes of the data" in doubts, undecided > 0, f"doubts of {query}: data")
+
+
 def main(tool, scratch, *traces):
     browser = Browser()
     try:
-        by_name = {page.name: page for page in (Page(browser, tool, scratch, trace) for trace in traces)}
+        by_name = {page.name: page for page in (Page(browser, tool, scratch, trace) for trace in traces[:-1])}
         check_colors(by_name["threadx"])
         for page in by_name.values():
             if page.name in ("threadx", "mixture", "flags", "deadlock"):
@@ -494,6 +517,7 @@ def main(tool, scratch, *traces):
         check_stale_tip(by_name["threadx"])
         check_small(by_name["threadx"])
         check_help(by_name["threadx"])
+        check_search(Page(browser, tool, scratch, traces[-1], "--limit", "20"), by_name["steps"])
         return report(browser)
     finally:
         browser.close()
