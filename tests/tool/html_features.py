@@ -189,7 +189,9 @@ def check_range(page):
     page.browser.key("3")
     by_thread = collections.Counter(event["thread"] for event in within)
     columns = page.run("[...document.querySelectorAll('#panel-threads th')].map(cell => cell.textContent)")
-    shown = {row[0]: int(row[columns.index("events")]) for row in table_of(page, "threads")}
+    shown = collections.Counter()  # events of no thread have a row for each process
+    for row in table_of(page, "threads"):
+        shown[row[0]] += int(row[columns.index("events")])
     same({name: number for name, number in shown.items() if number > 0},
          {name if name != "-" else "no thread": number for name, number in by_thread.items()},
          f"{page.name}: threads in the range")
