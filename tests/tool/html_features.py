@@ -176,9 +176,12 @@ def overlap(begin, end, span):
 
 def check_range(page):
     """The tables, the details and the list of events are those of the range."""
-    page.open()
-    begin, end = select_range(page, 0.3, 0.7)
-    within = [event for event in page.events if begin <= event["ns"] - page.events[0]["ns"] <= end]
+    within = []
+    for parts in ((0.3, 0.7), (0.1, 0.9), (0.02, 0.95)):  # a program on a loaded machine may have a long pause
+        if not within:
+            page.open()
+            begin, end = select_range(page, *parts)
+            within = [event for event in page.events if begin <= event["ns"] - page.events[0]["ns"] <= end]
     check(0 < len(within) < len(page.events), f"{page.name}: the range has {len(within)} events")
     same(page.text("is-range-events"), str(len(within)), f"{page.name}: events of the range")
     same(page.run("page.table.length"), len(within), f"{page.name}: lines of the table in the range")
