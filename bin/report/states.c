@@ -52,7 +52,8 @@ static void note_depth(struct states *states, enum thread_state state, int64_t f
 static void note_switches(struct states *states, const struct sched_thread *thread, struct states_row *row,
 			  int64_t from)
 {
-	uint64_t nr = thread->nr_switches - row->nr_seen, nr_migrations = thread->nr_migrations - row->nr_seen_migrations;
+	uint64_t nr = thread->nr_switches - row->nr_seen;
+	uint64_t nr_migrations = thread->nr_migrations - row->nr_seen_migrations;
 
 	row->nr_seen = thread->nr_switches;
 	row->nr_seen_migrations = thread->nr_migrations;

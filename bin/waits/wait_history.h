@@ -77,7 +77,7 @@ struct share {
 struct kept {
 	struct kept_wait *wait; /* the longest waits of a thread */
 	struct kept_hold *hold; /* the longest holds of an object */
-	struct stretch *stretch; /* all waits of a thread but those in handlers, in the order of their ends */
+	struct stretch *stretch; /* the waits of a thread in the order of their ends, but not those in handlers */
 	struct nested_stretch *nested; /* those in handlers */
 	struct turn *turn;	 /* all holds of an object, in the order of their ends */
 	struct spent *spent;	 /* what a thread did */

@@ -17,5 +17,5 @@ for kind in flags deadlock; do
 done
 make_mixture "$scratch/mixture.trx" && set -- "$scratch/mixture.trx" "$@"
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_features.py" "$tool" "$scratch" "$samples/threadx.trx" \
-	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" "$scratch/steps.trx" "$@" \
-	"$scratch/some.trx"
+	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" \
+	"$scratch/steps.trx" "$@" "$scratch/some.trx"

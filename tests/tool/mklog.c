@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Write a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE [reversed]].  A thread of this name writes
- * EVENTS events of the types "even_step" and "odd_step" in turn.  Each has BYTES bytes of data, which begin with its
- * number as a word and go on as a, b, c, ...  With LOOP_SIZE, the log keeps the newest events in this many bytes.  With
- * "reversed", it opens the second type first.
+ * Write a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE [reversed]].  A thread of this name
+ * writes EVENTS events of the types "even_step" and "odd_step" in turn.  Each has BYTES bytes of data, which begin with
+ * its number as a word and go on as a, b, c, ...  With LOOP_SIZE, the log keeps the newest events in this many bytes.
+ * With "reversed", it opens the second type first.
  */
 #include <fcntl.h>
 #include <pthread.h>

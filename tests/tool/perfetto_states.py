@@ -17,7 +17,8 @@ STATES = {"running": "running", "ready": "runnable", "blocked": "sleeps"}
 def main(tool, checker, log, path):
     out = subprocess.run([checker, path], check=True, stdout=subprocess.PIPE).stdout.decode()
     events = [line.split(" ")[1:5] for line in out.splitlines() if line.startswith("state ")]
-    events = sorted(((int(time), int(tid), state, int(cpu)) for time, tid, state, cpu in events), key=lambda one: one[0])
+    events = sorted(((int(time), int(tid), state, int(cpu)) for time, tid, state, cpu in events),
+                    key=lambda one: one[0])
     faults = []
     states, runs, opened, on_cpu = collections.Counter(), collections.Counter(), {}, {}
 
