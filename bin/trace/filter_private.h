@@ -51,7 +51,7 @@ struct filter {
 	long double real;
 	int64_t number;
 	struct time_arg time_arg;
-	/* What is known of the event types of each trace, the newest one first: the traces have other names for an id. */
+	/* What is known of the event types of each trace, the newest one first: traces have other names for an id. */
 	struct filter_types *types;
 };
 
