@@ -53,7 +53,7 @@ struct turn {
 struct kept_wait {
 	struct wait wait;
 	struct signal after; /* the last signal of the object when the wait ended */
-	struct stretch interrupted; /* the wait that a signal handler interrupted, in which this one was; or no object */
+	struct stretch interrupted; /* the wait that the handler with this one interrupted; or no object */
 };
 
 /* A wait in a signal handler. */
