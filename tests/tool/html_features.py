@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """
 What html-features.sh looks at: html_features.py TXTRACE SCRATCH TRACE... STEPS  Ranges, bookmarks, explanations of
-waits, rows, counters and colours of the page, driven with keys and the mouse, and compared with other commands of the tool.
+waits, rows, counters and colours of the page, driven with keys and the mouse, and compared with other commands of the
+tool.
 """
 import collections
 import itertools
