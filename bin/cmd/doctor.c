@@ -254,7 +254,7 @@ static void judge_process(struct diagnosis *diagnosis, const struct target *targ
 		    "it has rights from its file, or does not allow others to read its memory");
 	else if (target->has_other_registry)
 		diagnosis_add(&diagnosis->obstacles,
-		    "it was started with another TXTRACE_DIR, so it does not find a trace");
+		    "it %s, so it does not find a trace", target_other_registry(target));
 	else if ((diagnosis->lacks_library = !target->has_library))
 		diagnosis_add(&diagnosis->obstacles,
 		    target->is_static ? "it is linked statically, without libposixtrace" :

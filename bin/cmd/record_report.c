@@ -71,11 +71,15 @@ bool record_report_log(const struct recording *recording, const char *path,
 	return !is_system;
 }
 
-static const char *shown_loss(const struct txtrace_loss *loss)
+/* A log that was full lacks events, too, and nobody counts them. */
+static const char *shown_loss(const struct recording *recording, const struct txtrace_loss *loss, bool was_full)
 {
 	static char text[128];
 	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
 
+	if (sum == 0 && was_full)
+		return recording->options->control.log_policy == POSIX_TRACE_LOOP ? "older ones replaced" :
+										    "later ones not recorded";
 	if (sum == 0)
 		return "none lost";
 	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)",
@@ -109,7 +113,7 @@ static void report_remedy(const struct recording *recording, const struct txtrac
 }
 
 void record_report_result(const struct recording *recording, unsigned long long nr_events,
-			  const struct txtrace_loss *loss)
+			  const struct txtrace_loss *loss, bool was_full)
 {
 	int64_t ns = recording_ns(recording);
 	struct stat status = {.st_blocks = 0};
@@ -117,7 +121,7 @@ void record_report_result(const struct recording *recording, unsigned long long 
 	stat(recording->path, &status);
 	if (!recording->options->is_quiet)
 		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->shown,
-			nr_events, shown_loss(loss), shown_size(&status),
+			nr_events, shown_loss(recording, loss, was_full), shown_size(&status),
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 	report_remedy(recording, loss);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/children.h"
+#include "../lib/base/layout.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ static bool find_segment(char *path, size_t size)
 		unsigned int slot, generation;
 
 		line[strcspn(line, "\n")] = '\0';
-		if (name && sscanf(name, "/stream.%u.%u", &slot, &generation) == 2) {
+		if (name && sscanf(name, "/" PX_LAYOUT_PREFIX("stream") "%u.%u", &slot, &generation) == 2) {
 			snprintf(path, size, "%s", at);
 			found = true;
 		}

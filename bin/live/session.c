@@ -60,8 +60,8 @@ static void report_failure(const struct session_options *order, int error)
 			order->stream_size);
 		break;
 	case EACCES:
-		message("other users can access the directory for shared memory, or its files are of "
-			"another version; see TXTRACE_DIR in posixtrace(7)");
+		message("other users can access the directory for shared memory, or its files are damaged; see "
+			"TXTRACE_DIR in posixtrace(7)");
 		break;
 	default:
 		message_error(error, "cannot trace process %d", (int)order->pid);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/target.h"
+#include "../lib/base/layout.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -27,22 +28,26 @@ static FILE *open_of(pid_t pid, const char *what)
 
 const char *target_registry(uid_t uid)
 {
-	static char path[PATH_MAX + sizeof("/registry")];
+	static char path[PATH_MAX + sizeof("/" PX_LAYOUT_REGISTRY)];
 	const char *own = getenv("TXTRACE_DIR");
 	char real[PATH_MAX];
 
 	if (uid == geteuid() && own && *own && realpath(own, real))
-		snprintf(path, sizeof(path), "%s/registry", real);
+		snprintf(path, sizeof(path), "%s/" PX_LAYOUT_REGISTRY, real);
 	else
-		snprintf(path, sizeof(path), "/dev/shm/posixtrace-%u/registry", (unsigned int)uid);
+		snprintf(path, sizeof(path), "/dev/shm/posixtrace-%u/" PX_LAYOUT_REGISTRY, (unsigned int)uid);
 	return path;
 }
 
-static bool ends_with(const char *text, const char *end)
+/* Return true for the name of a registry of any layout.  The first ones had no number. */
+static bool is_registry(const char *name)
 {
-	size_t length = strlen(text), end_length = strlen(end);
+	static const char begin[] = "registry";
+	const size_t length = sizeof(begin) - 1;
 
-	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+	return strncmp(name, begin, length) == 0 &&
+	       (!name[length] || (name[length] == '.' && name[length + 1] &&
+				  !name[length + 1 + strspn(name + length + 1, "0123456789")]));
 }
 
 /*
@@ -52,7 +57,7 @@ static bool ends_with(const char *text, const char *end)
 static void read_mappings(struct target *target)
 {
 	FILE *maps = open_of(target->pid, "maps");
-	bool is_ours = false;
+	bool is_ours = false, has_our_layout = false;
 	char line[LINE_BYTES];
 
 	while (maps && fgets(line, sizeof(line), maps)) {
@@ -63,12 +68,14 @@ static void read_mappings(struct target *target)
 		path[strcspn(path, "\n")] = '\0';
 		if (strstr(path, "/libposixtrace.so"))
 			target->has_library = true;
-		if (!strstr(line, " rw-s ") || !ends_with(path, "/registry"))
+		if (!strstr(line, " rw-s ") || !is_registry(name_of(path)))
 			continue;
 		target->has_registry = target->has_library = true;
 		is_ours |= strcmp(path, target_registry(target->uid)) == 0;
+		has_our_layout |= strcmp(name_of(path), PX_LAYOUT_REGISTRY) == 0;
 	}
 	target->has_other_registry = target->has_registry && !is_ours;
+	target->has_other_layout = target->has_registry && !has_our_layout;
 	if (maps)
 		fclose(maps);
 }
@@ -285,7 +292,7 @@ bool target_has_stream(pid_t pid)
 		unsigned int slot, generation;
 
 		if (name && strstr(line, " rw-s ") &&
-		    sscanf(name, "/stream.%u.%u", &slot, &generation) == 2)
+		    sscanf(name, "/" PX_LAYOUT_PREFIX("stream") "%u.%u", &slot, &generation) == 2)
 			has = true;
 	}
 	if (maps)
@@ -310,12 +317,18 @@ bool target_is_plain(const struct target *target)
 	       !target->is_static;
 }
 
+const char *target_other_registry(const struct target *target)
+{
+	return target->has_other_layout ? "still runs with another version of libposixtrace than this tool, until you "
+					  "start it again"
+					: "was started with another TXTRACE_DIR";
+}
+
 void target_explain_waiting(const struct target *target)
 {
 	if (target->has_other_registry)
-		message("process %d (%s) was started with another TXTRACE_DIR; waiting until it executes another "
-			"program",
-			(int)target->pid, target->name);
+		message("process %d (%s) %s; waiting until it executes another program", (int)target->pid, target->name,
+			target_other_registry(target));
 	else
 		message("process %d (%s) does not use libposixtrace; waiting until it executes a "
 			"program that does; to record "
@@ -354,8 +367,7 @@ void target_explain(const struct target *target, bool inherits)
 			"from its file (set-user-ID, ...)",
 			program);
 	else if (target->has_other_registry)
-		message("%s was started with another TXTRACE_DIR and cannot find this trace",
-			program);
+		message("%s cannot find this trace: it %s", program, target_other_registry(target));
 	else if (target->has_library)
 		message("%s uses libposixtrace, but recorded no event", program);
 	else if (target->is_static)

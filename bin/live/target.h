@@ -16,6 +16,7 @@ struct target {
 	bool has_library;
 	bool has_registry;	 /* the library has started; it is not only mapped */
 	bool has_other_registry; /* the process uses the library with another registry */
+	bool has_other_layout;	 /* that registry is of another version of the library */
 	bool is_static;		 /* the program is linked statically, so it loads no shared library */
 	bool is_secure;		 /* the process got additional rights from its file */
 	bool is_hidden;		 /* the process does not allow us to read its memory */
@@ -35,6 +36,9 @@ bool target_find_command(const char *command, char path[PATH_MAX]);
 
 /* Return the registry of a process of this user with our environment. The result is valid until the next call. */
 const char *target_registry(uid_t uid);
+
+/* Return a text that continues a sentence about a process with another registry, as "was started ...". */
+const char *target_other_registry(const struct target *target);
 
 /* Return true if the process maps a file of this name. */
 bool target_has_object(pid_t pid, const char *object);

@@ -121,6 +121,6 @@ unsigned int cpus_count(const struct cpus *cpus)
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < CPUS_MAX; i++)
-		nr += cpus->cpu[i].nr_events > 0;
+		nr += cpus->cpu[i].nr_events > 0 || cpus->cpu[i].time > 0;
 	return nr;
 }

@@ -42,7 +42,7 @@ void cpus_leave(struct cpus *cpus, const struct report_event *event);
 /* Call this function after the last event. It ends the current run of each CPU at the last event of the CPU. */
 void cpus_end(struct cpus *cpus);
 
-/* Return the number of CPUs with events. */
+/* Return the number of CPUs with events, or on which a thread ran. */
 unsigned int cpus_count(const struct cpus *cpus);
 
 #endif

@@ -82,8 +82,21 @@ static void use_records(struct report *report)
 
 		pair->time = states_time_on(states, pair->ctx->context, pair->number);
 	}
-	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++)
+	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
 		report->cpus.cpu[cpu].time = (int64_t)map_find(&states->time_of_cpu, cpu);
+		report->cpus.cpu[cpu].nr_switches = map_find(&states->switches_of_cpu, cpu);
+	}
+	report->cpus.nr_switches = report->cpus.nr_migrations = 0;
+	for (size_t i = 0; i < states->nr_rows; i++) {
+		report->cpus.nr_switches += states->row[i].nr_switches;
+		report->cpus.nr_migrations += states->row[i].nr_migrations;
+	}
+	for (size_t i = 0; i < report->contexts.nr_contexts; i++) {
+		struct context *ctx = report->contexts.ctx[i];
+
+		ctx->nr_switches = map_find(&states->switches_of_context, ctx->context);
+		ctx->nr_migrations = map_find(&states->migrations_of_context, ctx->context);
+	}
 }
 
 /* What the kernel counted is nearer to the truth than an estimate from events. */

@@ -59,6 +59,11 @@ void report_print(struct report *report, struct table *table, unsigned int kinds
 void report_print_states(const struct report *report, struct table *table);
 void report_print_counted(const struct report *report, struct table *table);
 void report_print_latency(const struct report *report, struct table *table);
+/* Put the name of a thread. */
+void report_put_name(const struct report *report, struct table *table, const struct states_row *row);
+/* Call put for each thread that ran and has no handle. */
+void report_put_bare(const struct report *report, struct table *table,
+		     void (*put)(const struct report *report, struct table *table, const struct states_row *row));
 
 /* report_threads.c: the reports about threads. */
 void report_print_profile(const struct report *report, struct table *table);

@@ -6,14 +6,27 @@
 #include "base/units.h"
 #include "report/report.h"
 
-/* Put the name and the tid of a thread. */
-static void put_thread(const struct report *report, struct table *table, const struct states_row *row)
+void report_put_name(const struct report *report, struct table *table, const struct states_row *row)
 {
 	const struct context *ctx = row->context ? contexts_find(&report->contexts, row->context) : NULL;
 	char text[32];
 
 	snprintf(text, sizeof(text), "tid %lld", (long long)row->tid);
 	table_string(table, ctx ? ctx->name : row->name[0] ? row->name : text);
+}
+
+void report_put_bare(const struct report *report, struct table *table,
+		     void (*put)(const struct report *report, struct table *table, const struct states_row *row))
+{
+	for (size_t i = 0; i < report->states.nr_rows; i++)
+		if (report->states.row[i].context == 0 && report->states.row[i].times.ns[THREAD_RUNNING] > 0)
+			put(report, table, &report->states.row[i]);
+}
+
+/* Put the name and the tid of a thread. */
+static void put_thread(const struct report *report, struct table *table, const struct states_row *row)
+{
+	report_put_name(report, table, row);
 	table_number(table, (uint64_t)row->tid);
 }
 

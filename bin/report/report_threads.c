@@ -90,6 +90,31 @@ static void put_contexts(const struct report *report, struct table *table,
 	free(sorted);
 }
 
+/* Put a time, the part of the range that it is, and the mark. */
+static void put_time(const struct report *report, struct table *table, int64_t ns)
+{
+	table_seconds(table, ns);
+	table_percent(table, (double)ns, (double)report_events_duration(&report->events));
+	put_mark(report, table);
+}
+
+/* A thread without events, of which only the scheduling records are known. */
+static void put_bare_profile(const struct report *report, struct table *table, const struct states_row *row)
+{
+	report_put_name(report, table, row);
+	table_unknown(table);
+	table_number(table, 0);
+	put_time(report, table, row->times.ns[THREAD_RUNNING]);
+}
+
+static void put_bare_performance(const struct report *report, struct table *table, const struct states_row *row)
+{
+	report_put_name(report, table, row);
+	table_number(table, 0);
+	table_number(table, row->nr_switches);
+	table_number(table, row->nr_migrations);
+}
+
 static void put_profile(const struct report *report, struct table *table, const struct context *ctx)
 {
 	char handle[16];
@@ -124,6 +149,7 @@ void report_print_profile(const struct report *report, struct table *table)
 	begin_times(report, table, "Execution Profile", "execution_profile",
 		    report->source->file.foreign ? of_buffer : of_log, 1);
 	put_contexts(report, table, put_profile);
+	report_put_bare(report, table, put_bare_profile);
 	table_end(table);
 }
 
@@ -193,6 +219,7 @@ void report_print_performance(const struct report *report, struct table *table)
 	table_begin(table, "Performance Statistics by Thread", "performance_statistics_by_thread",
 		    is_foreign ? of_buffer : of_log, 1);
 	put_contexts(report, table, put_performance);
+	report_put_bare(report, table, put_bare_performance);
 	table_end(table);
 }
 
@@ -316,6 +343,19 @@ static int compare_cpus(const void *a, const void *b)
 	return strcmp(left->ctx->name, right->ctx->name);
 }
 
+static void put_bare_on_cpus(const struct report *report, struct table *table, const struct states_row *row)
+{
+	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		int64_t ns = states_row_time_on(&report->states, (size_t)(row - report->states.row), cpu);
+
+		if (ns == 0)
+			continue;
+		table_number(table, cpu);
+		report_put_name(report, table, row);
+		put_time(report, table, ns);
+	}
+}
+
 static void print_threads_on_cpus(const struct report *report, struct table *table)
 {
 	static const struct column columns[] = {{"CPU", "cpu", true},
@@ -340,6 +380,7 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 			      (double)report_events_duration(&report->events));
 		put_mark(report, table);
 	}
+	report_put_bare(report, table, put_bare_on_cpus);
 	table_end(table);
 }
 
@@ -354,7 +395,7 @@ void report_print_cpus(const struct report *report, struct table *table)
 	for (unsigned int i = 0; i < CPUS_MAX; i++) {
 		const struct cpu *cpu = &report->cpus.cpu[i];
 
-		if (cpu->nr_events == 0)
+		if (cpu->nr_events == 0 && cpu->time == 0)
 			continue;
 		table_number(table, i);
 		table_number(table, cpu->nr_events);

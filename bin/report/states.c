@@ -22,6 +22,12 @@ static uint64_t key_on(unsigned int context, unsigned int cpu)
 	return (uint64_t)context << 32 | cpu;
 }
 
+/* A thread without a handle has a key of its own, which is no handle. */
+static uint64_t key_without_handle(size_t row, unsigned int cpu)
+{
+	return UINT64_C(1) << 63 | (uint64_t)row << 16 | cpu;
+}
+
 static void add_to(struct map *map, uint64_t key, int64_t ns)
 {
 	uint64_t *value = map_get(map, key);
@@ -42,6 +48,24 @@ static void note_depth(struct states *states, enum thread_state state, int64_t f
 	run_queue_add(&states->run_queue, state, from_ns, from_ns + ns);
 }
 
+/* The thread ran from this time on: count how it got there, if this is in the range. */
+static void note_switches(struct states *states, const struct sched_thread *thread, struct states_row *row,
+			  int64_t from)
+{
+	uint64_t nr = thread->nr_switches - row->nr_seen;
+	uint64_t nr_migrations = thread->nr_migrations - row->nr_seen_migrations;
+
+	row->nr_seen = thread->nr_switches;
+	row->nr_seen_migrations = thread->nr_migrations;
+	if (from < states->events->begin || from > states->events->end)
+		return;
+	row->nr_switches += nr;
+	row->nr_migrations += nr_migrations;
+	*map_get(&states->switches_of_cpu, thread->cpu) += nr;
+	*map_get(&states->switches_of_context, thread->context) += nr;
+	*map_get(&states->migrations_of_context, thread->context) += nr_migrations;
+}
+
 void states_spent(void *arg, const struct sched_thread *thread, const struct waiter *waiter, enum thread_state state,
 		  int64_t from_ns, int64_t until_ns)
 {
@@ -51,6 +75,8 @@ void states_spent(void *arg, const struct sched_thread *thread, const struct wai
 	int64_t ns = report_events_clip(states->events, from_ns - first_ns, until_ns - first_ns);
 
 	(void)waiter;
+	if (state == THREAD_RUNNING)
+		note_switches(states, thread, row, from_ns - first_ns);
 	if (ns == 0)
 		return;
 	note_depth(states, state, from_ns - first_ns, ns);
@@ -63,7 +89,10 @@ void states_spent(void *arg, const struct sched_thread *thread, const struct wai
 	if (state != THREAD_RUNNING)
 		return;
 	add_to(&states->time_of_cpu, thread->cpu, ns);
-	add_to(&states->time_of_context, key_on(thread->context, thread->cpu), ns);
+	add_to(&states->time_of_context,
+	       thread->context != 0 ? key_on(thread->context, thread->cpu)
+				    : key_without_handle(thread->index, thread->cpu),
+	       ns);
 }
 
 void states_end(struct states *states, const struct thread_states *model)
@@ -74,7 +103,6 @@ void states_end(struct states *states, const struct thread_states *model)
 		row->pid = at->pid;
 		row->tid = at->tid;
 		row->context = at->context;
-		row->nr_migrations = at->nr_migrations;
 		memcpy(row->name, at->name, sizeof(row->name));
 	}
 }
@@ -82,6 +110,11 @@ void states_end(struct states *states, const struct thread_states *model)
 int64_t states_time_on(const struct states *states, unsigned int context, unsigned int cpu)
 {
 	return (int64_t)map_find(&states->time_of_context, key_on(context, cpu));
+}
+
+int64_t states_row_time_on(const struct states *states, size_t row, unsigned int cpu)
+{
+	return (int64_t)map_find(&states->time_of_context, key_without_handle(row, cpu));
 }
 
 void states_free(struct states *states)
@@ -93,4 +126,7 @@ void states_free(struct states *states)
 	free(states->row);
 	map_free(&states->time_of_cpu);
 	map_free(&states->time_of_context);
+	map_free(&states->switches_of_cpu);
+	map_free(&states->switches_of_context);
+	map_free(&states->migrations_of_context);
 }

@@ -17,7 +17,9 @@ struct states_row {
 	struct state_times times; /* in the range */
 	struct durations woken, preempted; /* the times from a wake-up, and from a preemption, until the thread ran */
 	uint64_t nr_blocked;	  /* number of times blocked, also those without a known wake-up */
-	uint64_t nr_migrations;
+	/* In the range: how often the thread got a CPU, and how often another one than the one before. */
+	uint64_t nr_switches, nr_migrations;
+	uint64_t nr_seen, nr_seen_migrations; /* of the thread, up to the newest time that it ran */
 };
 
 struct states {
@@ -27,6 +29,7 @@ struct states {
 	struct run_queue run_queue;
 	struct map time_of_cpu;	     /* key: CPU; value: ns */
 	struct map time_of_context;  /* key: context and CPU; value: ns */
+	struct map switches_of_cpu, switches_of_context, migrations_of_context;
 };
 
 /* Callback for the listener of waits.h.  arg is the struct states. */
@@ -39,5 +42,8 @@ void states_free(struct states *states);
 
 /* Return the time of a thread on a CPU. */
 int64_t states_time_on(const struct states *states, unsigned int context, unsigned int cpu);
+
+/* Do the same for the thread of a row that has no handle. */
+int64_t states_row_time_on(const struct states *states, size_t row, unsigned int cpu);
 
 #endif

@@ -161,8 +161,6 @@ static struct filter *finish_test(struct parser *parser, struct filter *test)
 			complain(parser, "texts can be compared only with = and !=");
 			goto wrong;
 		}
-		if (test->field == FIELD_EVENT || test->field == FIELD_WORD)
-			test->matches = must(calloc(SOURCE_TYPES, 1));
 		return test;
 	}
 	if (test->field == FIELD_TIME) {
@@ -366,7 +364,7 @@ void filter_free(struct filter *filter)
 	filter_free(filter->right);
 	free(filter->text);
 	free(filter->name);
-	free(filter->matches);
+	filter_free_types(filter);
 	free(filter);
 }
 
@@ -423,27 +421,6 @@ static bool matches_thread(const struct filter *filter, const struct source *sou
 	return fnmatch(filter->text, event->thread, 0) == 0 ||
 	       (filter_short_thread(source_object(source, event->context), event->thread, name) &&
 		fnmatch(filter->text, name, 0) == 0);
-}
-
-static bool matches_type(const struct filter *filter, const struct event *event)
-{
-	signed char *known = &filter->matches[event->type < SOURCE_TYPES ? event->type : 0];
-
-	if (*known == 0)
-		*known = fnmatch(filter->text, event->name, 0) == 0 ? 1 : -1;
-	return *known > 0;
-}
-
-/* A word is the name of an event type, or a pattern of such names.  Others are searched in all texts of the event. */
-static bool matches_word(const struct filter *filter, struct source *source, const struct event *event)
-{
-	struct filter *word = (struct filter *)filter;
-
-	if (word->decided_for != source) {
-		word->is_searched = !strpbrk(word->text, "*?[") && !filter_has_type(word->text, source);
-		word->decided_for = source;
-	}
-	return word->is_searched ? filter_finds_word(word->text, source, event) : matches_type(word, event);
 }
 
 /* Compare the names of the objects that print shows in the fields of a call. */
@@ -533,9 +510,9 @@ static bool test(const struct filter *filter, struct source *source, const struc
 
 	switch (filter->field) {
 	case FIELD_EVENT:
-		return matches_type(filter, event) != inverted;
+		return filter_matches_type(filter, source, event) != inverted;
 	case FIELD_WORD:
-		return matches_word(filter, source, event);
+		return filter_matches_word(filter, source, event);
 	case FIELD_THREAD:
 		return matches_thread(filter, source, event) != inverted;
 	case FIELD_OBJECT:

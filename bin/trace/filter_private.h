@@ -51,15 +51,30 @@ struct filter {
 	long double real;
 	int64_t number;
 	struct time_arg time_arg;
+	/* What is known of the event types of each trace, the newest one first: traces have other names for an id. */
+	struct filter_types *types;
+};
+
+struct filter_types {
+	struct filter_types *next;
+	uint64_t serial; /* of the source */
+	bool is_searched; /* a word is searched in texts, because the trace has no event type with this name */
 	/*
 	 * The index is the event type.  The value is 1 if its name matches, -1 if its name does not match, and 0 if its
 	 * name was not compared yet.
 	 */
-	signed char *matches;
-	/* Of a word: whether it is searched in texts, because `decided_for` has no event type with this name. */
-	bool is_searched;
-	const struct source *decided_for;
+	signed char matches[];
 };
+
+/* Return true if the name of the event's type matches the text of the test. */
+bool filter_matches_type(const struct filter *filter, struct source *source, const struct event *event);
+
+/*
+ * A word is the name of an event type, or a pattern of such names.  Others are searched in all texts of the event.
+ * Return true if the event matches.
+ */
+bool filter_matches_word(const struct filter *filter, struct source *source, const struct event *event);
+void filter_free_types(struct filter *filter);
 
 /*
  * Return true if a comparison of two values holds.  order is less than 0 if the first value is less, 0 if they are

@@ -169,9 +169,18 @@ static void print_open_error(const char *path, int fd, int error, const struct s
 		message_error(error, "%s", path);
 }
 
+static struct source *make_source(void)
+{
+	static uint64_t serial;
+	struct source *source = must(calloc(1, sizeof(*source)));
+
+	source->serial = ++serial;
+	return source;
+}
+
 static struct source *open_source(const char *path, double tick_ns, bool is_followed, bool is_quiet)
 {
-	struct source *source = must(calloc(1, sizeof(*source)));
+	struct source *source = make_source();
 	int fd = is_followed ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : spool_open(path);
 	struct stat status;
 	int error, cut;
@@ -417,7 +426,7 @@ bool source_go(struct source *source, int64_t time_ns)
 
 struct source *source_attach(trace_id_t trace)
 {
-	struct source *source = must(calloc(1, sizeof(*source)));
+	struct source *source = make_source();
 	size_t size = 0;
 
 	source->path = "-";

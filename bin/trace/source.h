@@ -53,6 +53,7 @@ struct event {
 
 struct source {
 	const char *path;
+	uint64_t serial; /* no other source of this process has it; never 0 */
 	trace_id_t trace;
 	struct txtrace_file_info file;
 	struct txtrace_loss loss;

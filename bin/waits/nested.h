@@ -9,7 +9,11 @@
 
 #include "waits/waits.h"
 
-#define NESTED_MAX 8 /* a thread has at most so many waits; if more begin, their ends are missing */
+/*
+ * The limit of the waits of a thread: one, and one for each of the 64 signals, whose handlers may interrupt each other.
+ * If more begin, handlers were left by longjmp(), and the ends of these waits are missing.
+ */
+#define NESTED_MAX 65
 
 /* Put the wait of the thread aside, because another one begins.  Return it; it is the `outer` of the other one. */
 struct wait *nested_put_aside(struct waiter *thread);

@@ -79,6 +79,14 @@ static struct stretch stretch_of(const struct wait *wait)
 	return (struct stretch){wait->begin_ns, wait->end_ns, wait->object, wait->service, wait->state};
 }
 
+static void add_nested(struct wait_history *wait_history, struct kept *kept, const struct wait *wait)
+{
+	if (!has_room(wait_history, wait->begin_ns))
+		return;
+	kept->nested = grow(kept->nested, kept->nr_nested, sizeof(*kept->nested));
+	kept->nested[kept->nr_nested++] = (struct nested_stretch){stretch_of(wait), wait->outer->number};
+}
+
 void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_ns, int64_t until_ns)
 {
 	struct wait_history *wait_history = arg;
@@ -91,7 +99,7 @@ void wait_history_unknown(void *arg, const struct waiter *thread, int64_t from_n
 void wait_history_wait(void *arg, const struct wait *wait)
 {
 	struct wait_history *wait_history = arg;
-	struct kept_wait is = {*wait, wait->object->signal};
+	struct kept_wait is = {.wait = *wait, .after = wait->object->signal};
 	struct kept *kept;
 	unsigned int i = 0;
 
@@ -100,11 +108,16 @@ void wait_history_wait(void *arg, const struct wait *wait)
 		add_stretch(wait_history, &wait_history->cost, stretch_of(wait));
 	if (wait->end_ns < wait_history->all.from_ns || wait->begin_ns > wait_history->all.until_ns)
 		return;
+	if (wait->outer)
+		is.interrupted = stretch_of(wait->outer);
 	if (wait->number == wait_history->number && wait->thread->context == wait_history->context)
 		wait_history->target = is;
 	kept = wait_history_of_thread(wait_history, wait->thread);
-	if (!wait->outer) /* the time of a wait in a signal handler is that of the interrupted wait */
+	/* The time of a wait in a signal handler is also that of the interrupted wait. */
+	if (!wait->outer)
 		add_stretch(wait_history, kept, stretch_of(wait));
+	else
+		add_nested(wait_history, kept, wait);
 	if (kept->nr_waits < KEPT) {
 		kept->wait = grow(kept->wait, kept->nr_waits, sizeof(is));
 		kept->wait[kept->nr_waits++] = is;
@@ -351,6 +364,7 @@ static void free_lists(struct kept *kept)
 	free(kept->hold);
 	free(kept->turn);
 	free(kept->stretch);
+	free(kept->nested);
 	free(kept->spent);
 	free(kept->ran);
 }

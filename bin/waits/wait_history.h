@@ -53,6 +53,13 @@ struct turn {
 struct kept_wait {
 	struct wait wait;
 	struct signal after; /* the last signal of the object when the wait ended */
+	struct stretch interrupted; /* the wait that the handler with this one interrupted; or no object */
+};
+
+/* A wait in a signal handler. */
+struct nested_stretch {
+	struct stretch stretch;
+	uint64_t outer; /* number of the event that begins the wait that the handler interrupted */
 };
 
 struct kept_hold {
@@ -70,11 +77,12 @@ struct share {
 struct kept {
 	struct kept_wait *wait; /* the longest waits of a thread */
 	struct kept_hold *hold; /* the longest holds of an object */
-	struct stretch *stretch; /* all waits of a thread, in the order of their ends */
+	struct stretch *stretch; /* the waits of a thread in the order of their ends, but not those in handlers */
+	struct nested_stretch *nested; /* those in handlers */
 	struct turn *turn;	 /* all holds of an object, in the order of their ends */
 	struct spent *spent;	 /* what a thread did */
 	struct ran *ran;	 /* how long it ran, in the order of time */
-	unsigned int nr_waits, nr_holds, nr_stretches, nr_turns, nr_spent, nr_ran;
+	unsigned int nr_waits, nr_holds, nr_stretches, nr_nested, nr_turns, nr_spent, nr_ran;
 };
 
 /* The threads that held an object in a period, those with the longest time first.  The caller frees the list. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/why_chain.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "trace/calls.h"
 #include "trace/states.h"
 #include "waits/periods.h"
+#include "waits/why_wakers.h"
 
 #define PRINTED 4     /* print at most this number of objects that a thread waited for in a period, and of holders */
 #define KNOWN_PARTS 10 /* an estimate counts if it covers all but 1 / KNOWN_PARTS of a time */
@@ -25,11 +25,6 @@
 static struct why_step step_of_wait(const struct wait *wait)
 {
 	return why_step(wait->thread, wait->begin_ns, wait->end_ns);
-}
-
-static struct why_step step_of_signal(const struct signal *signal)
-{
-	return why_step(signal->by, signal->at_ns, signal->at_ns);
 }
 
 static void print_wait(const struct why_chain *why, const struct wait *wait, struct part part,
@@ -447,82 +442,6 @@ static bool print_holds(struct why_chain *why, const struct wait *wait, struct p
 	return has_holder;
 }
 
-/* Wakers. */
-
-static bool is_condition(const struct awaited *object)
-{
-	return strcmp(object->kind, "condition") == 0;
-}
-
-static void print_lost_signal(const struct why_chain *why, const struct kept_wait *is, unsigned int depth)
-{
-	const struct signal *before = &is->wait.before;
-	bool is_lost = is_condition(is->wait.object) && before->nr_waiters == 0;
-	/*
-	 * This is also true of an object whose place is known: it may be in memory that another process shares, and
-	 * that process may have ended before the recorder found the place of its object.
-	 */
-	bool may_be_shared = why->doubt.has_processes;
-	bool is_sure = !*why->doubt.reasons.text && !may_be_shared;
-
-	if (before->nr == 0)
-		why_line(&why->to, depth,
-			 "No thread of this trace signalled %s, neither before the wait nor during it.",
-			 why_object(is->wait.object).text);
-	else
-		why_step_line(&why->to, depth, step_of_signal(before),
-			 "%s was signalled %s before the wait began, by %s (%s, %s)%s",
-			 why_object(is->wait.object).text,
-			 why_duration(is->wait.begin_ns - before->at_ns).text, before->by->name,
-			 before->service, why_time(&why->to, before->at_ns).text,
-			 is_lost ? ", when no thread was waiting; there was no later signal." :
-				   "; there was no later signal.");
-	if (before->nr == 0 && why->doubt.lacks_beginning)
-		why_line(&why->to, depth, "A signal may be older than the trace, which does not show the beginning of "
-					  "the program.");
-	if (*why->doubt.reasons.text)
-		why_line(&why->to, depth, "The trace may lack a signal: %s.", why->doubt.reasons.text);
-	if (may_be_shared)
-		why_line(&why->to, depth,
-			 "If the object is in shared memory, a signal by another process may have another "
-			 "name in this trace.");
-	if (before->nr > 0 && is_lost)
-		why_line(&why->to, depth, "%s a signal has no effect on threads that wait later.",
-			 is_sure ? "Lost wake-up:" : "Perhaps a lost wake-up:");
-}
-
-static void print_signals(const struct why_chain *why, const struct kept_wait *is, unsigned int depth)
-{
-	uint64_t nr = is->after.nr - is->wait.before.nr;
-
-	if (nr == 0) {
-		if (!is->wait.waker)
-			print_lost_signal(why, is, depth);
-		return;
-	}
-	if (is->wait.waker && is->wait.waker == is->after.by)
-		return; /* print_end() prints this case */
-	why_step_line(&why->to, depth, step_of_signal(&is->after),
-		      "%s was signalled %llu time%s during the wait, last by %s (%s, %s).",
-	     why_object(is->wait.object).text, (unsigned long long)nr, nr == 1 ? "" : "s", is->after.by->name,
-	     is->after.service, why_time(&why->to, is->after.at_ns).text);
-}
-
-static void print_end(const struct why_chain *why, const struct wait *wait, unsigned int depth)
-{
-	if (!wait->has_ended)
-		return;
-	if (wait->waker)
-		why_step_line(&why->to, depth, why_step(wait->waker, wait->end_ns, wait->end_ns),
-			      "%s let %s go on%s%s; the wait ended %s.", wait->waker->name,
-			 wait->thread->name, *wait->waker_service ? ": " : "", wait->waker_service,
-			 why_time(&why->to, wait->end_ns).text);
-	else if (wait->result == ETIMEDOUT)
-		why_line(&why->to, depth, "It timed out.");
-	else if (wait->result != 0)
-		why_line(&why->to, depth, "It ended with an error: %s.", call_error_words(wait->result));
-}
-
 struct stack_printer {
 	const struct why_words *to;
 	unsigned int depth, nr;
@@ -549,6 +468,49 @@ static void print_stack(struct why_chain *why, const struct wait *wait, unsigned
 	stack_lines(why->to.symbols, &shown, print_frame, &printer);
 }
 
+/* Signal handlers. */
+
+/* The wait was in a signal handler.  Say so if the interrupted wait is not the one that was just printed. */
+static void print_interrupted(const struct why_chain *why, const struct kept_wait *is, unsigned int depth)
+{
+	const struct stretch *outer = &is->interrupted;
+	const struct wait *above = why->depth > 0 ? &why->chain[why->depth - 1]->wait : NULL;
+
+	if (outer->object &&
+	    (!above || above->thread != is->wait.thread || above->begin_ns != outer->begin_ns))
+		why_step_line(&why->to, depth, why_step(is->wait.thread, outer->begin_ns, is->wait.begin_ns),
+			      "This was in a signal handler. It interrupted %s while it was %s, from %s on.",
+			      is->wait.thread->name, why_wait(outer->state, outer->object, outer->service).text,
+			      why_time(&why->to, outer->begin_ns).text + 3);
+}
+
+/*
+ * Signal handlers interrupted the wait, and waited, too.  The thread cannot go on before they return, even if it could
+ * have its object.
+ */
+static void print_handlers(struct why_chain *why, const struct wait *wait, struct part part, unsigned int depth)
+{
+	struct kept *kept = wait_history_of_thread(&why->history, wait->thread);
+	struct doings doings = {.nr = 0};
+	struct map place_of = {0};
+
+	for (unsigned int i = 0; i < kept->nr_nested; i++) {
+		const struct stretch *at = &kept->nested[i].stretch;
+		int64_t ns = part_length(part_common(part, at->begin_ns, at->end_ns));
+
+		if (kept->nested[i].outer == wait->number && ns > 0)
+			add_doing(&doings, &place_of, at, ns);
+	}
+	map_free(&place_of);
+	if (doings.nr > 0) {
+		qsort(doings.doing, doings.nr, sizeof(*doings.doing), compare_doings);
+		why_line(&why->to, depth, "Signal handlers interrupted this wait, and waited, too:");
+	}
+	for (unsigned int i = 0; i < doings.nr && i < PRINTED; i++)
+		print_doing(why, wait->thread, &doings.doing[i], part, depth + 1);
+	free(doings.doing);
+}
+
 /* Print a wait, the holders of its object, what these threads waited for, and so on. */
 static void print_chain(struct why_chain *why, const struct kept_wait *is, struct part part,
 		       unsigned int depth)
@@ -560,9 +522,15 @@ static void print_chain(struct why_chain *why, const struct kept_wait *is, struc
 	if (depth == 0 || (part.from_ns <= wait->begin_ns && part.until_ns >= wait->end_ns))
 		print_spent(why, wait->thread, &wait->spent.times, depth + 1);
 	print_stack(why, wait, depth + 1);
-	if (!wait->object->kind || why->depth == WHY_DEPTH)
+	print_interrupted(why, is, depth + 1);
+	if (why->depth == WHY_DEPTH)
 		return;
 	why->chain[why->depth++] = is;
+	print_handlers(why, wait, part, depth + 1);
+	if (!wait->object->kind) {
+		why->depth--;
+		return;
+	}
 	if (why_is_for_thread(wait) && wait->holder) {
 		has_holder = true;
 		print_doings(why, wait->holder, part, depth + 1);
@@ -570,10 +538,10 @@ static void print_chain(struct why_chain *why, const struct kept_wait *is, struc
 		has_holder = print_holds(why, wait, part, depth + 1);
 	}
 	if (!has_holder && !why_is_io(wait) && !wait->object->is_lock)
-		print_signals(why, is, depth + 1);
+		why_wakers_print(why, is, depth + 1);
 	if (!has_holder && wait->waker && !why_is_io(wait))
 		print_doings(why, wait->waker, part, depth + 1);
-	print_end(why, wait, depth + 1);
+	why_wakers_print_end(why, wait, depth + 1);
 	why->depth--;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/layout.h"
 #include "base/sysv.h"
 #include "log/format.h"
 
@@ -384,7 +385,7 @@ static bool parse_name(const char *name, uint32_t *index, uint32_t *generation)
 {
 	char expected[PX_SHM_NAME_MAX];
 
-	if (sscanf(name, "log.%u.%u", index, generation) != 2 || *index > REMOTE_INDEX)
+	if (sscanf(name, PX_LAYOUT_PREFIX("log") "%u.%u", index, generation) != 2 || *index > REMOTE_INDEX)
 		return false;
 	px_registry_checkpoint_name(*index, *generation, expected);
 	return strcmp(name, expected) == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * If the controller dies, another process can complete its log with the help of the checkpoint file.  The name of the
- * checkpoint file is log.<slot>.<generation>, in the directory of the segment.  It exists from the creation of the log
- * until the log is complete.  If root traces a process of another user, the name is log.64.<segment id>, in root's own
- * directory (sysv.h).
+ * checkpoint file is log.<layout>.<slot>.<generation>, in the directory of the segment.  It exists from the creation of
+ * the log until the log is complete.  If root traces a process of another user, the name is
+ * log.<layout>.64.<segment id>, in root's own directory (sysv.h).
  *
  * The file records which log belongs to which stream, and which processes are controller and target.  It also holds the
  * two newest checkpoints.  A checkpoint holds the positions in the rings at which the log continues, and the state of
@@ -24,11 +24,11 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
+#include "base/layout.h"
 #include "base/shm.h"
 #include "registry/registry.h"
 
-/* Each layout of the file has another magic. */
-#define PX_CHECKPOINT_FILE_MAGIC UINT64_C(0x3474736575716562)
+#define PX_CHECKPOINT_FILE_MAGIC PX_LAYOUT_MAGIC(0x74736575716562)
 #define PX_CHECKPOINT_FILE_PATH_MAX 4096
 
 /* The position of the reader in one ring (struct px_cursor). */

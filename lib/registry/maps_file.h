@@ -4,9 +4,9 @@
  *
  * A controller reads /proc/<pid>/maps to find the program and the shared objects of a process that it traces.  A
  * process may end before the controller does so.  So each process that attaches a stream of another process stores its
- * mappings in a file, maps.<index>.<generation>.<pid>, in the directory of the registry.  The child of a fork has the
- * mappings of its parent, so its file is a link.  At its end a process stores its mappings again if the code has
- * changed.
+ * mappings in a file, maps.<layout>.<index>.<generation>.<pid>, in the directory of the registry.  The child of a fork
+ * has the mappings of its parent, so its file is a link.  At its end a process stores its mappings again if the code
+ * has changed.
  *
  * The file has the lines of /proc/<pid>/maps that belong to files.  It is renamed into place when it is complete.  The
  * files of a stream are removed together with its segment.  There are none for a target of another user: a controller

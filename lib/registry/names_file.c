@@ -13,11 +13,12 @@
 #include "base/confined.h"
 #include "base/decimal.h"
 #include "base/file_at.h"
+#include "base/layout.h"
 #include "base/procfs.h"
 #include "base/shm.h"
 #include "registry/registry.h"
 
-#define FILE_MAGIC UINT64_C(0x316d616e736578)
+#define FILE_MAGIC PX_LAYOUT_MAGIC(0x6d616e736578)
 #define MAPPED_BYTES 4096 /* of the file: any page shows it in /proc/<pid>/maps */
 #define SWEEP_EVERY 32
 #define PART 16 /* entries that one read gets */

@@ -4,7 +4,7 @@
  *
  * A process that no other process traces keeps its names in private memory, because the number of System V segments is
  * limited for all programs together.  But a controller has to know these names, even if the process is stopped.  So
- * each private table has a file, names.<pid>.<number>, in the directory of the registry.  The file has the layout of
+ * each private table has a file, names.<layout>.<pid>.<number>, in the directory of the registry.  The file looks like
  * struct px_shared_names, but no process reads it like memory: another process can truncate the file, and then only a
  * read or a write fails.  The processes of the table map the first page of the file without any rights, and never
  * access it.  This mapping only shows the file to a controller, in /proc/<pid>/maps: children made by fork() have it,
@@ -21,9 +21,10 @@
 #ifndef PX_REGISTRY_NAMES_FILE_H
 #define PX_REGISTRY_NAMES_FILE_H
 
+#include "base/layout.h"
 #include "registry/shared_names.h"
 
-#define PX_NAMES_FILE_PREFIX "names."
+#define PX_NAMES_FILE_PREFIX PX_LAYOUT_PREFIX("names")
 
 /*
  * Make the file of a new private table.  The caller holds the lock of the registry, and makes its entry in the table

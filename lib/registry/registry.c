@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "base/layout.h"
 #include "base/procfs.h"
 #include "base/sysv.h"
 
@@ -145,7 +146,7 @@ static void name_file(const char *prefix, uint32_t index, uint32_t generation,
 	*px_decimal_put(end, generation) = '\0';
 }
 
-#define SEGMENT_PREFIX "stream."
+#define SEGMENT_PREFIX PX_LAYOUT_PREFIX("stream")
 
 void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
@@ -154,14 +155,14 @@ void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_
 
 void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
-	name_file("log.", index, generation, name);
+	name_file(PX_LAYOUT_PREFIX("log"), index, generation, name);
 }
 
 static char *maps_prefix(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX])
 {
 	char *end;
 
-	name_file("maps.", index, generation, name);
+	name_file(PX_LAYOUT_PREFIX("maps"), index, generation, name);
 	end = name + strlen(name);
 	*end++ = '.';
 	*end = '\0';

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
+#include "base/layout.h"
 #include "base/shm.h"
 
 #define PX_STREAMS_MAX 64 /* maximum number of streams (TRACE_SYS_MAX) */
@@ -88,11 +89,8 @@ struct px_registry {
 	struct px_registry_slot slot[PX_STREAMS_MAX];
 };
 
-/*
- * Another layout needs another name, because programs with older libraries use the same directory.
- */
-#define PX_REGISTRY_MAGIC UINT64_C(0x3252786574736967)
-#define PX_REGISTRY_NAME "registry"
+#define PX_REGISTRY_MAGIC PX_LAYOUT_MAGIC(0x52786574736967)
+#define PX_REGISTRY_NAME PX_LAYOUT_REGISTRY
 #define PX_REGISTRY_WAIT_NS UINT64_C(5000000000) /* maximum wait for the lock */
 #define PX_REGISTRY_END_WAIT_NS                                                                    \
 	UINT64_C(200000000) /* maximum wait at the end of a stream; exit() may end many streams */

@@ -9,9 +9,10 @@
 #include <sys/shm.h>
 #include <unistd.h>
 
+#include "base/layout.h"
 #include "base/procfs.h"
 
-#define SHARED_NAMES_MAGIC UINT64_C(0x3379646d61667870)
+#define SHARED_NAMES_MAGIC PX_LAYOUT_MAGIC(0x79646d61667870)
 /* Another process is freeing the entry; no process has this word. */
 #define TAKEN UINT64_C(1)
 /* Flag in the number of a private table; the other bits are a pid. */

@@ -53,6 +53,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/layout.h"
 #include "base/shm.h"
 #include "event/attr.h"
 #include "event/descriptions.h"
@@ -86,7 +87,7 @@ PX_INLINE struct px_ring px_rings_get(const struct px_rings *rings, uint32_t i)
 	};
 }
 
-#define PX_SEGMENT_MAGIC UINT64_C(0x3D747845636176) /* changes with the layout */
+#define PX_SEGMENT_MAGIC PX_LAYOUT_MAGIC(0x747845636176)
 #define PX_SEGMENT_FILTERS 4
 #define PX_THREAD_TIME_WAIT_NS 50000 /* the question to the kernel takes less than 2 % of this time */
 #define PX_SEGMENT_MEMBERS 1024

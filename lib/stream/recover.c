@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/layout.h"
 #include "base/procfs.h"
 #include "base/sigxfsz.h"
 #include "log/archive_log.h"
@@ -22,7 +23,7 @@
 #include "stream/stream.h"
 #include "trace/process.h"
 
-#define PREFIX "log." /* the names of checkpoint files begin with this */
+#define PREFIX PX_LAYOUT_PREFIX("log") /* the names of checkpoint files begin with this */
 #define OPEN_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 /* A log file. */

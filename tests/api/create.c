@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/layout.h"
 #include "registry/registry.h"
 #include "ring/cpuring.h"
 
@@ -1539,22 +1540,22 @@ static void plant_other_owner(void)
 static void plant_registry_symlink(void)
 {
 	make_file(in_directory("victim"), 0600);
-	ck_assert_int_eq(symlink("victim", in_directory("registry")), 0);
+	ck_assert_int_eq(symlink("victim", in_directory(PX_LAYOUT_REGISTRY)), 0);
 }
 
 static void plant_registry_open_mode(void)
 {
-	make_file(in_directory("registry"), 0644);
+	make_file(in_directory(PX_LAYOUT_REGISTRY), 0644);
 }
 
 static void plant_registry_directory(void)
 {
-	ck_assert_int_eq(mkdir(in_directory("registry"), 0700), 0);
+	ck_assert_int_eq(mkdir(in_directory(PX_LAYOUT_REGISTRY), 0700), 0);
 }
 
 static void plant_registry_fifo(void)
 {
-	ck_assert_int_eq(mkfifo(in_directory("registry"), 0600), 0);
+	ck_assert_int_eq(mkfifo(in_directory(PX_LAYOUT_REGISTRY), 0600), 0);
 }
 
 static void plant_registry_socket(void)
@@ -1562,7 +1563,7 @@ static void plant_registry_socket(void)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory("registry"));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory(PX_LAYOUT_REGISTRY));
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(chmod(address.sun_path, 0600), 0);
 	close(fd);
@@ -1571,47 +1572,60 @@ static void plant_registry_socket(void)
 /* A process could map it like a file, but other processes would not see the written data. */
 static void plant_registry_device(void)
 {
-	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);
+	ck_assert_int_eq(mknod(in_directory(PX_LAYOUT_REGISTRY), S_IFCHR | 0600, makedev(1, 5)), 0);
 }
 
 static void plant_long_registry(void)
 {
-	make_file(in_directory("registry"), 0600);
-	ck_assert_int_eq(truncate(in_directory("registry"), sizeof(struct px_registry) + 1), 0);
+	make_file(in_directory(PX_LAYOUT_REGISTRY), 0600);
+	ck_assert_int_eq(truncate(in_directory(PX_LAYOUT_REGISTRY), sizeof(struct px_registry) + 1), 0);
 }
 
 static void plant_short_registry(void)
 {
-	make_file(in_directory("registry"), 0600);
-	ck_assert_int_eq(truncate(in_directory("registry"), 100), 0);
+	make_file(in_directory(PX_LAYOUT_REGISTRY), 0600);
+	ck_assert_int_eq(truncate(in_directory(PX_LAYOUT_REGISTRY), 100), 0);
 }
 
 static void plant_registry_of_another_program(void)
 {
 	FILE *file;
 
-	make_file(in_directory("registry"), 0600);
-	file = fopen(in_directory("registry"), "w");
+	make_file(in_directory(PX_LAYOUT_REGISTRY), 0600);
+	file = fopen(in_directory(PX_LAYOUT_REGISTRY), "w");
 	ck_assert_ptr_nonnull(file);
 	for (size_t i = 0; i < 2 * sizeof(struct px_registry); i++)
 		putc('x', file);
 	fclose(file);
 }
 
+/* A library of another layout has another registry, and other segments, in the same directory. */
+static void plant_other_layout(void)
+{
+	make_file(in_directory("registry"), 0600);
+	make_file(in_directory("registry.1"), 0600);
+	ck_assert_int_eq(truncate(in_directory("registry.1"), 100000), 0);
+	make_file(in_directory("stream.0.1"), 0600);
+	make_file(in_directory("stream.1.0.1"), 0600);
+	make_file(in_directory("log.1.0.1"), 0600);
+	make_file(in_directory("maps.1.0.1.7"), 0600);
+	make_file(in_directory("names.1.7.1"), 0600);
+}
+
 static void plant_segment_file(void)
 {
-	make_file(in_directory("stream.0.1"), 0600);
+	make_file(in_directory(PX_LAYOUT_PREFIX("stream") "0.1"), 0600);
 }
 
 static void plant_segment_symlink(void)
 {
 	make_file(in_directory("victim"), 0600);
-	ck_assert_int_eq(symlink("victim", in_directory("stream.0.1")), 0);
+	ck_assert_int_eq(symlink("victim", in_directory(PX_LAYOUT_PREFIX("stream") "0.1")), 0);
 }
 
 static void plant_segment_directory(void)
 {
-	ck_assert_int_eq(mkdir(in_directory("stream.0.1"), 0700), 0);
+	ck_assert_int_eq(mkdir(in_directory(PX_LAYOUT_PREFIX("stream") "0.1"), 0700), 0);
 }
 
 static const struct {
@@ -1635,6 +1649,7 @@ static const struct {
 	{"longer registry", plant_long_registry, EACCES, 1},
 	{"shorter registry", plant_short_registry, 0, 1}, /* like a file that is being created */
 	{"registry of another program", plant_registry_of_another_program, EACCES, 1},
+	{"files of another layout", plant_other_layout, 0, 8},
 	{"file for the segment", plant_segment_file, 0, 1}, /* the library regards it as the leftover of a crash */
 	{"symlink for the segment", plant_segment_symlink, 0, 2},
 	{"directory for the segment", plant_segment_directory, EEXIST, 2},
@@ -1680,7 +1695,7 @@ START_TEST(create_makes_the_directory_private)
 	ck_assert_int_eq(exit_code_of(run_self("create", directory)), 0);
 	ck_assert_int_eq(stat(directory, &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
-	ck_assert_int_eq(stat(in_directory("registry"), &status), 0);
+	ck_assert_int_eq(stat(in_directory(PX_LAYOUT_REGISTRY), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 }
 END_TEST

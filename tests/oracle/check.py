@@ -317,6 +317,8 @@ def check_ran(account):
 def check_lives(shown):
     """No thread ran after its process had ended, or had executed another program."""
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
+        if row["context"] is None:  # a thread without events
+            continue
         pid, first, last = shown.lives.get(int(row["context"], 16), (0, shown.first_ns, shown.last_ns))
         ends = [at for at, context in shown.starts.get(pid, ()) if at >= last and context != int(row["context"], 16)]
         end = max(last, min([shown.over.get(pid, shown.last_ns), *ends]))

@@ -174,7 +174,7 @@ END
 ${CC:-cc} -pthread between.c -o between && cp between leaf || complain 'between.c is not compiled'
 left()
 {
-	ls "$TXTRACE_DIR" | grep -v '^registry$'
+	ls "$TXTRACE_DIR" | grep -v '^registry[.][0-9]*$'
 }
 rm -f ./*.trx*
 run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./between quick

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/layout.h"
 #include "trace/process.h"
 #include "trace/types.h"
 
@@ -685,11 +686,11 @@ START_TEST(create_under_any_umask_makes_what_it_can_use)
 	ck_assert_int_eq(chmod(directory, 0777), 0);
 	for (size_t i = 0; i < PX_ARRAY_SIZE(masks); i++) {
 		mode_t before = umask(masks[i]);
-		char path[300], file[310];
+		char path[300], file[330];
 		int result;
 
 		snprintf(path, sizeof(path), "%s/begun", directory);
-		snprintf(file, sizeof(file), "%s/registry", path);
+		snprintf(file, sizeof(file), "%s/" PX_LAYOUT_REGISTRY, path);
 		result = run_self(path, "begin");
 		umask(before);
 		unlink(file);
@@ -804,7 +805,7 @@ static pid_t hold_the_lock(void)
 	char path[310], byte;
 	pid_t holder;
 
-	snprintf(path, sizeof(path), "%s/registry", getenv("TXTRACE_DIR"));
+	snprintf(path, sizeof(path), "%s/" PX_LAYOUT_REGISTRY, getenv("TXTRACE_DIR"));
 	ck_assert_int_eq(pipe(ready), 0);
 	holder = fork();
 	if (holder == 0) {

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/layout.h"
 #include "registry/registry.h"
 #include "registry/shared_names.h"
 #include "ring/segment.h"
@@ -278,7 +279,7 @@ static void attack_files(void)
 
 	for (int i = 0; i < nr_memories; i++)
 		cut_memory(&memories[i]);
-	px_other_user_path(path, geteuid(), "registry");
+	px_other_user_path(path, geteuid(), PX_LAYOUT_REGISTRY);
 	attack_registry(path);
 	px_other_user_path(path, geteuid(), "");
 	if (below(50) == 0) {

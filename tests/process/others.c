@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams of other processes: controller and target are two processes, and there may be more. */
+#include "base/layout.h"
 #include "base/modules_remote.h"
 #include "registry/registry.h"
 #include "registry/shared_names.h"
@@ -471,7 +472,7 @@ static void remove_directory(const char *directory)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "rm -f %s/registry %s/names.*", directory, directory);
+	snprintf(path, sizeof(path), "rm -f %s/" PX_LAYOUT_REGISTRY " %s/names.*", directory, directory);
 	ck_assert_int_eq(system(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0); /* the call left no stream */
 }
@@ -1025,7 +1026,7 @@ static bool registry_is_locked(void)
 	pid_t child;
 	int status;
 
-	snprintf(path, sizeof(path), "%s/registry", getenv("TXTRACE_DIR"));
+	snprintf(path, sizeof(path), "%s/" PX_LAYOUT_REGISTRY, getenv("TXTRACE_DIR"));
 	child = fork();
 	if (child == 0) {
 		int fd = open(path, O_RDWR);
@@ -1054,7 +1055,7 @@ START_TEST(listing_the_modules_of_a_target_keeps_the_lock_of_the_registry)
 	px_registry_unlock(fd);
 	ck_assert(!registry_is_locked());
 	ck_assert_ptr_nonnull(strstr(text, "libc.so"));
-	ck_assert_ptr_null(strstr(text, "/registry"));
+	ck_assert_ptr_null(strstr(text, "/registry."));
 	ok(posix_trace_shutdown(stream));
 	px_helper_kill(&target);
 }

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/layout.h"
 #include "base/procfs.h"
 #include "base/shm.h"
 #include "base/sysv.h"
@@ -101,7 +102,7 @@ static void expect_nothing_left(void)
 
 	ck_assert_int_eq(px_other_user_count_segments(OTHER_UID), 0);
 	ck_assert_int_eq(px_other_user_count_files(OTHER_UID, "stream."), 0);
-	px_other_user_path(path, OTHER_UID, "registry");
+	px_other_user_path(path, OTHER_UID, PX_LAYOUT_REGISTRY);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && read(fd, &registry, sizeof(registry)) == sizeof(registry))
 		for (int i = 0; i < PX_STREAMS_MAX; i++)
@@ -610,7 +611,7 @@ START_TEST(secure_program_ignores_txtrace_dir)
 	if (!copy_program(__func__, 04755, OTHER_UID, OTHER_UID))
 		return;
 	ck_assert_int_eq(px_test_in_child(run_secure_with_directory, NULL), 0);
-	ck_assert(px_other_user_exists(OTHER_UID, "registry"));
+	ck_assert(px_other_user_exists(OTHER_UID, PX_LAYOUT_REGISTRY));
 }
 END_TEST
 
@@ -678,7 +679,7 @@ static int record_with_rights(int argc, char **argv)
 		return 2;
 	posix_trace_event(type, "1", 1);
 	/* LeakSanitizer cannot run in a program with rights, and fails at exit() */
-	_exit(maps("/registry") || maps("/stream."));
+	_exit(maps("/" PX_LAYOUT_REGISTRY) || maps("/stream."));
 }
 
 static int run_copy(void)
@@ -928,7 +929,7 @@ static void plant_file(const char *path, size_t size, uid_t owner, mode_t mode, 
 static void plant_registry(size_t size, uid_t owner, mode_t mode, int byte)
 {
 	plant_directory(0700);
-	plant_file(in_directory("registry"), size, owner, mode, byte);
+	plant_file(in_directory(PX_LAYOUT_REGISTRY), size, owner, mode, byte);
 }
 
 static void plant_file_as_directory(void)
@@ -990,21 +991,21 @@ static void plant_registry_symlink(void)
 {
 	plant_directory(0700);
 	plant_file(in_directory("victim"), sizeof(struct px_registry), OTHER_UID, 0600, 0);
-	plant_symlink("victim", in_directory("registry"));
+	plant_symlink("victim", in_directory(PX_LAYOUT_REGISTRY));
 }
 
 static void plant_registry_fifo(void)
 {
 	plant_directory(0700);
-	ck_assert_int_eq(mkfifo(in_directory("registry"), 0600), 0);
-	give(in_directory("registry"));
+	ck_assert_int_eq(mkfifo(in_directory(PX_LAYOUT_REGISTRY), 0600), 0);
+	give(in_directory(PX_LAYOUT_REGISTRY));
 }
 
 static void plant_registry_directory(void)
 {
 	plant_directory(0700);
-	ck_assert_int_eq(mkdir(in_directory("registry"), 0700), 0);
-	give(in_directory("registry"));
+	ck_assert_int_eq(mkdir(in_directory(PX_LAYOUT_REGISTRY), 0700), 0);
+	give(in_directory(PX_LAYOUT_REGISTRY));
 }
 
 static void plant_registry_socket(void)
@@ -1013,18 +1014,18 @@ static void plant_registry_socket(void)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	plant_directory(0700);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory("registry"));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", in_directory(PX_LAYOUT_REGISTRY));
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	chmod(in_directory("registry"), 0600);
-	give(in_directory("registry"));
+	chmod(in_directory(PX_LAYOUT_REGISTRY), 0600);
+	give(in_directory(PX_LAYOUT_REGISTRY));
 	close(fd);
 }
 
 static void plant_registry_device(void)
 {
 	plant_directory(0700);
-	ck_assert_int_eq(mknod(in_directory("registry"), S_IFCHR | 0600, makedev(1, 5)), 0);
-	give(in_directory("registry"));
+	ck_assert_int_eq(mknod(in_directory(PX_LAYOUT_REGISTRY), S_IFCHR | 0600, makedev(1, 5)), 0);
+	give(in_directory(PX_LAYOUT_REGISTRY));
 }
 
 static const struct {
@@ -1144,7 +1145,7 @@ START_TEST(create_by_root_makes_directory_and_registry_of_the_targets_user)
 	ck_assert_int_eq(stat(in_directory(""), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0700);
 	ck_assert_uint_eq(status.st_uid, OTHER_UID);
-	ck_assert_int_eq(stat(in_directory("registry"), &status), 0);
+	ck_assert_int_eq(stat(in_directory(PX_LAYOUT_REGISTRY), &status), 0);
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	ck_assert_uint_eq(status.st_uid, OTHER_UID);
 	ck_assert_int_eq(status.st_size, sizeof(struct px_registry));

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/layout.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "support/txtb_checker.h"
@@ -854,7 +855,7 @@ static void check_files(void)
 		return;
 	}
 	while ((entry = readdir(directory)) != NULL)
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "registry") != 0)
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, PX_LAYOUT_REGISTRY) != 0)
 			violation("files", "%s is left behind", entry->d_name);
 	closedir(directory);
 }

@@ -14,6 +14,7 @@
  * At the end nothing may be left: no process, no file but the registry, no registry slot, no System V
  * segment.  PX_SEED repeats the decisions, though not the races.
  */
+#include "base/layout.h"
 #include "stress/board.h"
 
 #include <dirent.h>
@@ -338,9 +339,9 @@ static void expect_no_files(void)
 
 	if (!directory)
 		return;
-	snprintf(own_names, sizeof(own_names), "names.%d.", (int)getpid());
+	snprintf(own_names, sizeof(own_names), PX_LAYOUT_PREFIX("names") "%d.", (int)getpid());
 	while ((entry = readdir(directory)) != NULL)
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "registry") != 0 &&
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, PX_LAYOUT_REGISTRY) != 0 &&
 		    strncmp(entry->d_name, own_names, strlen(own_names)) != 0)
 			violation("%s is left behind", entry->d_name);
 	closedir(directory);

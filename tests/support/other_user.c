@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/layout.h"
 #include "support/other_user.h"
 
 #include <dirent.h>
@@ -131,7 +132,7 @@ static int hold_lock(void)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[128];
 
-	px_other_user_path(path, geteuid(), "registry");
+	px_other_user_path(path, geteuid(), PX_LAYOUT_REGISTRY);
 	return fcntl(open(path, O_RDWR | O_CLOEXEC), F_SETLK, &whole) == 0 ? 0 : errno;
 }
 

@@ -362,6 +362,34 @@ shows 'LD_PRELOAD' libtxtrace-preload.so
 shows 'pthread_mutex_lock' plain
 kill "$pid"
 
+# A process that still runs with a library of another layout maps that library's registry.
+cat >"$scratch/older.c" <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDWR | O_CREAT, 0600);
+	return argc != 2 || ftruncate(fd, 4096) ||
+	       mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED || pause();
+}
+END
+${CC:-cc} -o "$scratch/older" "$scratch/older.c" || complain 'older.c is not compiled'
+for name in registry registry.1; do
+	"$scratch/older" "$scratch/$name" &
+	pid=$!
+	await grep -q "/$name" "/proc/$pid/maps"
+	doctor 1 "$pid"
+	shows 'because' 'another version of libposixtrace'
+	kill "$pid"
+done
+"$scratch/older" "$scratch/registry.old" & # no registry
+pid=$!
+await grep -q '/registry.old' "/proc/$pid/maps"
+doctor 1 "$pid"
+shows 'because' 'does not use libposixtrace'
+kill "$pid"
+
 # A program with capabilities from its file.
 if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	chmod 711 "$scratch"

@@ -11,9 +11,11 @@ helpers=$(dirname "$tool")/../tests/tool
 for kind in orders spans; do
 	sh "$top/tests/support/with-own-dir.sh" "$helpers/$kind" "$scratch/$kind.trx" >/dev/null || exit 99
 done
+"$helpers/mklog" "$scratch/steps.trx" 40 200 worker && cp "$scratch/steps.trx" "$scratch/some.trx" || exit 99
 for kind in flags deadlock; do
 	mv "$scratch/$kind" "$scratch/$kind.trx" || exit 99
 done
 make_mixture "$scratch/mixture.trx" && set -- "$scratch/mixture.trx" "$@"
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_features.py" "$tool" "$scratch" "$samples/threadx.trx" \
-	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" "$@"
+	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" \
+	"$scratch/steps.trx" "$@" "$scratch/some.trx"

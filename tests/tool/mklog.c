@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Write a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE].  A thread of this name writes
- * EVENTS events of the types "even_step" and "odd_step" in turn.  Each has BYTES bytes of data, which begin with its
- * number as a word and go on as a, b, c, ...  With LOOP_SIZE, the log keeps the newest events in this many bytes.
+ * Write a log for the tests of the tool: mklog FILE EVENTS BYTES THREAD [LOOP_SIZE [reversed]].  A thread of this name
+ * writes EVENTS events of the types "even_step" and "odd_step" in turn.  Each has BYTES bytes of data, which begin with
+ * its number as a word and go on as a, b, c, ...  With LOOP_SIZE, the log keeps the newest events in this many bytes.
+ * With "reversed", it opens the second type first.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,7 @@ static void *write_events(void *name)
 	return NULL;
 }
 
-static int write_log(int fd, char *name, size_t loop_size)
+static int write_log(int fd, char *name, size_t loop_size, bool is_reversed)
 {
 	trace_attr_t attr;
 	pthread_t thread;
@@ -46,8 +48,11 @@ static int write_log(int fd, char *name, size_t loop_size)
 	posix_trace_attr_setlogfullpolicy(&attr, loop_size ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND);
 	if (loop_size)
 		posix_trace_attr_setlogsize(&attr, loop_size);
+	if (is_reversed)
+		posix_trace_eventid_open("odd_step", &type[1]);
 	posix_trace_eventid_open("even_step", &type[0]);
-	posix_trace_eventid_open("odd_step", &type[1]);
+	if (!is_reversed)
+		posix_trace_eventid_open("odd_step", &type[1]);
 	error = posix_trace_create_withlog(0, &attr, fd, &trace);
 	if (!error)
 		error = posix_trace_start(trace);
@@ -63,12 +68,12 @@ int main(int argc, char **argv)
 	int error, fd = argc < 5 ? -1 : open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0644);
 
 	if (fd < 0) {
-		fprintf(stderr, "mklog FILE EVENTS BYTES THREAD [LOOP_SIZE]\n");
+		fprintf(stderr, "mklog FILE EVENTS BYTES THREAD [LOOP_SIZE [reversed]]\n");
 		return 2;
 	}
 	nr_events = (unsigned int)atoi(argv[2]);
 	nr_bytes = (unsigned int)atoi(argv[3]) % (BYTES_MAX + 1);
-	error = write_log(fd, argv[4], argc > 5 ? (size_t)atol(argv[5]) : 0);
+	error = write_log(fd, argv[4], argc > 5 ? (size_t)atol(argv[5]) : 0, argc > 6);
 	if (error)
 		fprintf(stderr, "mklog: %s\n", strerror(error));
 	return error ? 1 : 0;

@@ -148,11 +148,13 @@ has 30 "$log"
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M "$subject" -n 20000
 counts_right
 says 'it has only the newest events'
+says ' events, older ones replaced, '
 [ "$(events "$log" 'tock and i32=19999')" -eq 1 ] || complain 'a log that loops has not the newest event'
 [ "$(events "$log" 'tick and i32=0')" -eq 0 ] || complain 'a log that looped has the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --size 8M --policy until-full "$subject" -n 20000
 counts_right
 says 'it has only the oldest events'
+says ' events, later ones not recorded, '
 [ "$(events "$log" 'tick and i32=0')" -eq 1 ] || complain 'a log that was full has not the oldest event'
 ends 0 "$tool" record --force -o "$log" --log-size 200k --policy append --size 8M "$subject" -n 20000
 counts_right

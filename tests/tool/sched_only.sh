@@ -10,11 +10,24 @@ cd "$scratch" || exit 99
 refuse=$(dirname "$tool")/../tests/oracle/refuse
 cat >sleeps.c <<'END'
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
+/* How often this process lost the CPU, as the kernel counts it. */
+static long switches(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) ? -1 : usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 int main(int argc, char **argv)
 {
+	long before = switches();
+
 	for (int i = 0; argc > 1 ? access(argv[1], F_OK) != 0 : i < 20; i++)
 		usleep(2000);
+	if (argc == 1)
+		fprintf(stderr, "switches %ld %ld\n", before, switches());
 	return puts("done") < 0;
 }
 END
@@ -42,8 +55,29 @@ if grep -q 'no scheduling records' err; then
 	exit 77
 fi
 [ "$(cat out)" = 'done' ] || complain 'the program did not run'
+switches=$(sed -n 's/^switches //p' err)
 grep -q 'start it by txtrace record --preload' err || complain "record does not say how to get more: $(cat err)"
 recorded first.trx sleeps
+# The report counts the switches that the kernel counts: all since the program began, and perhaps those before.
+nr_checks=$((nr_checks + 1))
+read -r before after <<END
+$switches
+END
+"$tool" report --format csv first.trx >report 2>/dev/null
+for label in statistic thread; do
+	values "$label" <report
+done | awk -F, -v least=$((after - before)) -v most=$((after + 2)) '
+	$1 == "performance_statistics" && $2 == "Context Switches" && $3 == "occurrences" { all = $4 }
+	$1 == "performance_statistics_by_thread" && $2 == "sleeps" && $3 == "switches" { thread = $4 }
+	$1 == "execution_profile" && $2 == "sleeps" && $3 == "time_s" { time = $4 }
+	END { exit !(all >= least && all <= most && thread == all && time > 0) }' ||
+	complain "report does not have the $before to $after switches of the program: $("$tool" report first.trx 2>&1)"
+nr_checks=$((nr_checks + 1))
+"$tool" report --cpus --format csv first.trx 2>/dev/null | values cpu | awk -F, -v least=$((after - before)) '
+	$1 == "cpus" && $3 == "switches" { all += $4 }
+	$1 == "cpus_by_thread" && $3 == "thread" { named += $4 == "sleeps" }
+	END { exit !(all >= least && named > 0) }' ||
+	complain "report does not have the CPUs of the program: $("$tool" report --cpus first.trx 2>&1)"
 nr_checks=$((nr_checks + 1))
 "$tool" why first.trx 2>/dev/null | grep -q '^sleeps.* was blocked for ' ||
 	complain "why does not say that the thread was blocked: $("$tool" why first.trx 2>&1)"

@@ -108,6 +108,45 @@ if "$tool" export --to perfetto -o mixed.perfetto mixed 2>/dev/null && [ -x "$pe
 	shown perfetto
 	nr_checks=$((nr_checks + 1))
 	"$perfetto_check" mixed.perfetto | grep -q '^state ' && complain 'states go on through a gap in Perfetto'
+	# Threads take each other's CPU at one time, in both orders; one is blocked late, one dies, and its tid comes again.
+	"$mksched" "$scratch/whole" <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running main
+0 thread 2 ready worker
+100 out 1 0 ready
+100 in 2 0
+150 in 1 1
+200 call 2 0 pthread_mutex_lock begins abcd 0 0 0
+210 out 2 0 blocked
+210 thread 3 ready late
+220 in 3 0
+300 out 3 0 ready
+300 in 2 0
+310 call 2 0 pthread_mutex_lock ends abcd 0 0 0
+320 out 1 1 blocked
+320 in 3 1
+400 out 3 1 ended
+450 in 1 1
+500 thread 3 ready again
+520 out 1 1 ready
+520 in 3 1
+600 out 3 1 blocked
+600 in 1 1
+700 out 2 0 ended
+1000 stop
+END
+	has_program python3 'the rules of Perfetto for thread states' && for log in whole recorded; do
+		[ "$log" = whole ] || make_mixture "$scratch/recorded" || continue
+		[ "$log" = whole ] || "$tool" print --columns event recorded 2>/dev/null | grep -q txtrace_switch_in || {
+			echo 'SKIP the rules of Perfetto for a recorded log: the kernel refuses scheduling records'
+			continue
+		}
+		"$tool" info "$log" 2>&1 | grep -q 'the kernel lost' && continue
+		nr_checks=$((nr_checks + 1))
+		"$tool" export --to perfetto --force -o "$log.perfetto" "$log" 2>/dev/null
+		PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/perfetto_states.py" "$tool" "$perfetto_check" "$log" \
+			"$log.perfetto" >faults || complain "Perfetto would show other states of $log: $(cat faults)"
+	done
 else
 	echo 'SKIP states in Perfetto: the tool was built without protobuf-c'
 fi

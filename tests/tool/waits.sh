@@ -71,4 +71,28 @@ END
 "$tool" waits --format csv "$scratch/nested" | tr -d '\r' | cut -d, -f 3,5,12 | tail -n +2 | tr '\n' ' ' >"$scratch/out"
 [ "$(cat "$scratch/out")" = '0.000040000,mutex 0xa,ended ,mutex 0xb,end missing ' ] ||
 	complain "two waits for mutexes: $(cat "$scratch/out")"
+# Handlers of many signals interrupt each other, and each waits for a mutex of its own.
+nr_checks=$((nr_checks + 1))
+awk 'BEGIN {
+	for (i = 0; i < 60; i++)
+		print 10 + i, "call 102 0 pthread_mutex_lock begins", 100 + i, "0 0 0"
+	for (i = 59; i >= 0; i--)
+		print 200 - i, "call 102 0 pthread_mutex_lock ends", 100 + i, "0 0 0"
+	print 300, "event 101 0"
+}' | "$mksched" "$scratch/handlers" || complain 'no log could be written'
+"$tool" waits --format csv "$scratch/handlers" | tr -d '\r' | tail -n +2 | awk -F, '
+	{ ns = 190 - 2 * (NR - 1) }
+	$3 != sprintf("%.9f", ns / 1e6) || $12 != "ended" { exit bad = 1 }
+	END { exit bad || NR != 60 }' || complain "60 nested waits: $("$tool" waits "$scratch/handlers")"
+# The explanation of a wait names those of its handlers, and the other way round.
+nr_checks=$((nr_checks + 1))
+"$tool" why "$scratch/handlers" >"$scratch/out" 2>&1
+printf '%s\n' '102 was 190.0 us waiting for mutex 0x100' '  Signal handlers interrupted this wait, and waited, too:' \
+	'    102 was 188.0 us of that waiting for mutex 0x101' >"$scratch/expected"
+sed -n 's/ (pthread_mutex_lock).*//; 1,3p' "$scratch/out" | sed 's/^\( *\)[^ ]*102/\1102/' | cmp -s - "$scratch/expected" ||
+	complain "why of nested waits: $(cat "$scratch/out")"
+nr_checks=$((nr_checks + 1))
+"$tool" why "$scratch/handlers" "102@12us" >"$scratch/out" 2>&1
+grep -q 'This was in a signal handler. It interrupted .* while it was waiting for mutex 0x' "$scratch/out" ||
+	complain "why of a wait in a handler: $(cat "$scratch/out")"
 finish

@@ -337,7 +337,7 @@ class Page {
 			const bits = await this.testAll(query, mine);
 
 			if (mine === this.searches)
-				this.setHits(this.hitsOf(bits));
+				this.setHits(this.hitsOf(bits, query));
 		} catch (error) {
 			if (!(error instanceof QueryError))
 				throw error;
@@ -362,9 +362,13 @@ class Page {
 		}
 		return bits;
 	}
-	hitsOf(bits) {
-		const list = new Growing(Uint32Array), byRow = new Map();
+	/* An event of which the page has only a part of the data can be a hit although the search does not find it. */
+	hitsOf(bits, query) {
+		const list = new Growing(Uint32Array), byRow = new Map(), {trace} = this;
+		let nrUndecided = 0;
 
+		for (let i = 0; query.readsData && i < bits.length; i++)
+			nrUndecided += (!bits[i] || query.isNegated) && trace.isShortened(i);
 		for (let i = 0; i < bits.length; i++)
 			if (bits[i])
 				list.push(i);
@@ -376,17 +380,31 @@ class Page {
 			byRow.get(row).push(i);
 		}
 		byRow.forEach((growing, row) => byRow.set(row, growing.done()));
-		return {bits, list: list.done(), byRow};
+		return {bits, list: list.done(), byRow, nrUndecided};
 	}
 	setHits(hits, complaint) {
 		this.hits = this.timeline.hits = hits;
 		this.table.bits = hits ? hits.bits : null;
-		this.searchState.textContent = hits ? count(hits.list.length, 'hit') : complaint;
+		this.searchState.textContent = hits ? this.sayHits(hits) : complaint;
+		this.searchState.title = hits ? this.doubtsOf(hits).join('. ') : '';
 		this.searchState.dataset.hits = hits ? hits.list.length : '';
 		document.getElementById('hits').hidden = !hits;
 		this.listHits();
 		this.details.show(this.selection, this.mark, this.range);
 		this.timeline.dirty();
+	}
+	sayHits({list, nrUndecided}) {
+		return count(list.length, 'hit') + (this.trace.facts.leftOut > 0 ? ' on this page' : '') +
+			(nrUndecided > 0 ? `, ${grouped(nrUndecided)} not decided` : '');
+	}
+	/* What the search could not read. */
+	doubtsOf({nrUndecided}) {
+		const {leftOut} = this.trace.facts;
+
+		return [
+			...leftOut > 0 ? [`${count(leftOut, 'more event')} of the file are not on this page`] : [],
+			...nrUndecided > 0 ? [`The page has only the first bytes of the data of ${count(nrUndecided, 'event')}; ` +
+				'txtrace print -f searches in all of them'] : []];
 	}
 	/* Show all events of the range in the table, or only the hits. */
 	listHits() {

@@ -47,6 +47,7 @@ class Query {
 	constructor(trace, text) {
 		this.trace = trace;
 		this.rest = text.trimStart();
+		this.readsData = this.isNegated = false; // a test reads data; a test takes what does not match
 		this.takes = this.parseOr();
 		if (this.rest !== '')
 			throw new QueryError(`there is more text after the expression, at ${this.rest}`);
@@ -88,6 +89,7 @@ class Query {
 		if (this.takeWord('not')) {
 			const inner = this.parseNot();
 
+			this.isNegated = true;
 			return i => !inner(i);
 		}
 		if (this.rest[0] !== '(')
@@ -151,6 +153,7 @@ class Query {
 		if (/[*?[]/.test(word) || this.trace.types.some(type => pattern.test(type.name)))
 			return this.ofTypes(name => pattern.test(name));
 		const lower = lowerCase(word), has = text => lowerCase(text).includes(lower);
+		this.readsData = true;
 		const ofTypes = this.ofTypes(has), ofThreads = this.ofThreads(has);
 
 		return i => ofTypes(i) || ofThreads(i) || has(this.trace.dataText(i)) ||
@@ -168,12 +171,16 @@ class Query {
 
 		if (operator !== '=' && operator !== '!=')
 			throw new QueryError('texts can be compared only with = and !=');
+		this.readsData ||= field === 'data';
+		this.isNegated ||= operator === '!=';
 		return operator === '=' ? test : i => !test(i);
 	}
 	/* An event without this field does not match, not even with "!=". */
 	callTest(name, operator, value) {
 		const isDescribed = Object.values(this.trace.facts.fields).some(([, fields]) => fields.some(([path]) => path === name));
 		const ofCall = this.callFieldTest(name, operator, value, isDescribed);
+
+		this.readsData = true;
 
 		if (!isDescribed)
 			return ofCall;
@@ -260,6 +267,7 @@ class Query {
 			return i => compare(get(i), small);
 		if (field === 'address')
 			return i => compare(BigInt(facts.sites[trace.site[i]][1]), number);
+		this.readsData = true;
 		const [, sign, bits, offset] = field.match(/^([ui])(\d+)(?:\[(\d+)\])?$/);
 
 		return i => {

@@ -247,6 +247,10 @@ class Records {
 	isDescribed(i) {
 		return (this.flags[i] & 2) !== 0;
 	}
+	/* Return true if the page has only a part of the data of the event. */
+	isShortened(i) {
+		return this.size[i] > this.keptSize(i);
+	}
 	data(i) {
 		return this.pool.array.subarray(this.dataAt[i], this.dataAt[i] + this.keptSize(i));
 	}
