@@ -337,6 +337,14 @@ int txtrace_copy_log(trace_id_t __trid, int __file_desc);
 int txtrace_get_format(int __file_desc, unsigned int *__posix_trace_restrict __format,
 		       unsigned int *__posix_trace_restrict __newest);
 
+/*
+ * Find the bytes of a log that say which events it has.  The writer of a log changes them last.  So a program that
+ * copies a log while it is written copies these first and everything else afterwards; then the copy has at least these
+ * events.  While the offset changes, the copy is of no use.  EINVAL: the file is not a log, or a pointer is NULL.
+ */
+int txtrace_get_commit(int __file_desc, off_t *__posix_trace_restrict __offset,
+		       size_t *__posix_trace_restrict __size);
+
 /* The object to which a handle refers. */
 struct txtrace_object {
 	unsigned int handle;

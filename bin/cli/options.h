@@ -106,6 +106,7 @@ enum {
 	OPTION_TYPE,
 	OPTION_SPAN,
 	OPTION_TIME,
+	OPTION_HOST,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 

@@ -12,7 +12,7 @@
 
 enum { OPTION_TO = OPTION_OWN };
 
-#define OWN_OPTIONS 6
+#define OWN_OPTIONS 7
 
 #define ADDRESS(name) &exporter_##name,
 static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
@@ -37,6 +37,7 @@ static const struct option_row option_rows[] = {
 	OPTION_ROW_SPAN,
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
+	{OPTION_HOST, "host", "NAME", "clickhouse: the machine of the trace"},
 	OPTIONS_END,
 };
 
@@ -46,7 +47,7 @@ struct options {
 	const struct exporter *exporter;
 	const char *output;
 	bool overwrites;
-	const char *columns;
+	const char *columns, *host;
 	bool quotes_ns;
 	bool splits, per_core;
 	uint64_t limit;
@@ -65,6 +66,7 @@ static const struct {
 	{"ctf", "Babeltrace 2 (Debian: libbabeltrace2-dev)"},
 #endif
 #if !HAVE_SQLITE
+	{"clickhouse", "SQLite (Debian: libsqlite3-dev)"},
 	{"sqlite", "SQLite (Debian: libsqlite3-dev)"},
 #endif
 	{NULL, NULL}};
@@ -123,6 +125,9 @@ static bool read_option(void *argument, int code)
 		return note_own(options, code) && spans_add(&options->spans, optarg);
 	case OPTION_COLUMNS:
 		options->columns = optarg;
+		return note_own(options, code);
+	case OPTION_HOST:
+		options->host = optarg;
 		return note_own(options, code);
 	case OPTION_NS:
 		return note_own(options, code) && options_is_string(optarg, &options->quotes_ns);
@@ -223,6 +228,7 @@ static int export_file(const struct options *options, const char *path)
 	export.output = name;
 	export.overwrites = options->overwrites;
 	export.columns = options->columns;
+	export.host = options->host;
 	export.quotes_ns = options->quotes_ns;
 	export.splits = options->splits;
 	export.per_core = options->per_core;

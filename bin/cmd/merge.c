@@ -6,17 +6,19 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "report/messages.h"
 #include "trace/calls.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "trx/trx.h"
 
-enum { OPTION_OFFSET = OPTION_OWN };
+enum { OPTION_OFFSET = OPTION_OWN, OPTION_MESSAGE };
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
 	{OPTION_OFFSET, "offset", "FILE=TIME", "start time of a trace, or a shift in time"},
+	{OPTION_MESSAGE, "message", "S..R:FIELD", "correct the clocks: the events of messages"},
 	OPTION_ROW_FILTER,
 	OPTION_ROWS_TYPE,
 	{OPTION_SPLIT, "split", NULL, "a file for each 200000 events"},
@@ -37,6 +39,7 @@ struct options {
 	struct trx_options trx;
 	struct offset offset[TRX_INPUTS_MAX];
 	unsigned int nr_offsets;
+	struct spans messages;
 };
 
 struct input {
@@ -44,10 +47,11 @@ struct input {
 	char *label;
 	struct event event; /* the next event */
 	bool has_event;
-	int64_t shift_ns; /* this is added to all times of the trace */
+	int64_t time_ns; /* of this event, in the merged trace */
 };
 
 static struct input inputs[TRX_INPUTS_MAX];
+static struct messages_file placed[TRX_INPUTS_MAX]; /* for each input */
 static unsigned int nr_inputs;
 
 /* Start times of the files. */
@@ -109,7 +113,9 @@ static void place_all(struct options *options)
 
 		if (!own_begin(options, input, &begin))
 			begin += common; /* in a trace without a date, first_ns is 0 */
-		input->shift_ns = begin - input->source->first_ns;
+		placed[i] = (struct messages_file){.path = input->source->path,
+						   .source = input->source,
+						   .shift_ns = begin - input->source->first_ns};
 	}
 	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
 }
@@ -133,6 +139,22 @@ static bool check_offsets(const struct options *options)
 static void read_next(const struct options *options, struct input *input)
 {
 	input->has_event = selection_next(&options->selection, input->source, &input->event);
+	if (input->has_event)
+		input->time_ns = messages_time(&placed[input - inputs], input->event.time_ns);
+}
+
+/* To place a file, its first event is needed, and to correct its clock, all events. */
+static void place_inputs(struct options *options)
+{
+	for (unsigned int i = 0; i < nr_inputs; i++)
+		read_next(options, &inputs[i]);
+	place_all(options);
+	if (options->messages.nr > 0)
+		messages_place(&options->messages, placed, nr_inputs);
+	for (unsigned int i = 0; i < nr_inputs; i++) {
+		source_rewind(inputs[i].source);
+		read_next(options, &inputs[i]);
+	}
 }
 
 /* Return the name of a file without directories and suffix. */
@@ -162,8 +184,7 @@ static struct input *oldest_input(void)
 		struct input *input = &inputs[i];
 
 		if (input->has_event &&
-		    (!oldest || input->event.time_ns + input->shift_ns <
-					oldest->event.time_ns + oldest->shift_ns))
+		    (!oldest || input->time_ns < oldest->time_ns))
 			oldest = input;
 	}
 	return oldest;
@@ -175,8 +196,7 @@ static void put_all(const struct options *options, struct trx *trx)
 	uint64_t nr_events = 0;
 
 	while ((input = oldest_input())) {
-		trx_put(trx, (unsigned int)(input - inputs), &input->event,
-			input->event.time_ns + input->shift_ns);
+		trx_put(trx, (unsigned int)(input - inputs), &input->event, input->time_ns);
 		read_next(options, input);
 		if (++nr_events % 65536 == 0)
 			progress("merging", nr_events, 0);
@@ -236,10 +256,8 @@ static int merge_files(struct options *options, int n, char **paths)
 		nr_inputs++;
 	}
 	is_fine = is_fine && selection_begin(&options->selection, sources, nr_inputs);
-	for (unsigned int i = 0; is_fine && i < nr_inputs; i++)
-		read_next(options, &inputs[i]);
 	if (is_fine)
-		place_all(options);
+		place_inputs(options);
 	is_fine = is_fine && check_offsets(options) && !is_input(options->trx.output) &&
 		  write_merged(options);
 	for (unsigned int i = 0; i < nr_inputs; i++) {
@@ -286,6 +304,8 @@ static bool read_option(void *argument, int code)
 		return options->trx.overwrites = true;
 	case OPTION_OFFSET:
 		return read_offset(options, optarg);
+	case OPTION_MESSAGE:
+		return spans_add_message(&options->messages, optarg);
 	case OPTION_SPLIT:
 		return options->trx.splits = true;
 	case OPTION_PER_CORE:
@@ -322,6 +342,7 @@ static int run(int argc, char **argv)
 		return EXIT_TROUBLE;
 	code = merge_files(&options, argc - optind, argv + optind);
 	selection_free(&options.selection);
+	spans_free(&options.messages);
 	return code;
 }
 

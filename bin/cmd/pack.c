@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "input/spool.h"
 #include "trace/newer.h"
 
 static const struct option_row option_rows[] = {
@@ -36,7 +37,7 @@ struct job {
 	char *directory;
 	char *temporary;
 	int from, to, parent;
-	struct stat before;
+	struct stat before; /* of the log; with the rights that the packed log gets */
 	bool is_made; /* the temporary file exists */
 };
 
@@ -93,7 +94,7 @@ static int pack(struct job *job, bool in_place)
 
 	if (!error)
 		error = txtrace_pack(job->from, job->to);
-	if (!error && (fstat(job->from, &job->before) != 0 || fstat(job->to, &after) != 0))
+	if (!error && fstat(job->to, &after) != 0)
 		error = errno;
 	if (error)
 		return print_error(job->path, job->from, error);
@@ -143,22 +144,40 @@ static bool may_write(const struct options *options, const char *path)
 	return false;
 }
 
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+static mode_t current_mask(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
 static int pack_file(const struct options *options, const char *path)
 {
 	struct job job = {.path = path, .from = -1, .to = -1, .parent = -1};
+	struct stat named;
 	int code = EXIT_TROUBLE;
 
 	if (options->output && !may_write(options, path))
 		return EXIT_TROUBLE;
-	job.from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	/* A log from a pipe, or a compressed one, has no place of its own. */
+	job.from = options->output ? spool_open(path) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	/* The log keeps its place if the path is a link. */
 	job.target = options->output ? strdup(options->output) : realpath(path, NULL);
 	if (job.from < 0 || !job.target || fstat(job.from, &job.before) != 0)
 		message_error(errno, "%s", path);
 	else if (!S_ISREG(job.before.st_mode))
 		message("%s is not a regular file", path);
-	else
+	else {
+		if (stat(path, &named) != 0 || !is_same(&named, &job.before))
+			job.before.st_mode = 0666 & ~current_mask();
 		code = pack(&job, !options->output);
+	}
 	free_job(&job);
 	return code;
 }

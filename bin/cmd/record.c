@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
 #include "cmd/record_flight.h"
@@ -91,10 +93,49 @@ static bool begin_stream(struct recording *recording)
 	return true;
 }
 
+/* A log that goes to standard output is in a temporary directory meanwhile. */
+static bool make_temporary(struct recording *recording)
+{
+	const char *directory = getenv("TMPDIR");
+	int length = snprintf(recording->path, sizeof(recording->path), "%s/txtrace-XXXXXX",
+			      directory && directory[0] ? directory : "/tmp");
+
+	if (length + sizeof("/log.trx") > sizeof(recording->path) || !mkdtemp(recording->path)) {
+		message_error(errno, "%s", recording->path);
+		return false;
+	}
+	strcpy(recording->path + length, "/log.trx");
+	return true;
+}
+
+static void remove_temporary(const struct recording *recording)
+{
+	char *directory = directory_of(recording->path);
+
+	unlink(recording->path);
+	if (directory)
+		rmdir(directory);
+	free(directory);
+}
+
+/* Send the rest of the log.  If that fails, the log stays where it is. */
+static bool end_relay(struct recording *recording)
+{
+	bool is_sent = !recording->relay || relay_end(recording->relay);
+
+	if (!is_sent)
+		message("the log is in %s", recording->path);
+	else if (recording->options->is_piped)
+		remove_temporary(recording);
+	return is_sent;
+}
+
 /* A flight recorder has no log before the end. */
 static void drop_log(struct recording *recording)
 {
-	if (!recording->options->is_flight)
+	if (recording->options->is_piped)
+		end_relay(recording);
+	else if (!recording->options->is_flight)
 		session_drop_log(recording->path, &recording->aside);
 }
 
@@ -104,8 +145,10 @@ static bool begin(struct recording *recording, const char *program)
 	struct record_options *options = recording->options;
 	bool has_begun;
 
-	if (!logname_expand(options->output, program, recording->pid, recording->path))
+	if (options->is_piped ? !make_temporary(recording) :
+				!logname_expand(options->output, program, recording->pid, recording->path))
 		return false;
+	recording->shown = options->is_piped ? "standard output" : recording->path;
 	options->control.log = -1;
 	if (!options->is_flight) {
 		options->control.log = session_open_log(recording->path, options->overwrites,
@@ -122,6 +165,12 @@ static bool begin(struct recording *recording, const char *program)
 	has_begun = begin_stream(recording);
 	if (options->control.log >= 0)
 		close(options->control.log);
+	if (has_begun && options->is_piped) {
+		recording->relay = relay_begin(recording->path);
+		has_begun = recording->relay != NULL;
+		if (!has_begun)
+			end_stream(recording);
+	}
 	if (!has_begun)
 		drop_log(recording);
 	return has_begun;
@@ -294,12 +343,12 @@ static bool finish_log(struct recording *recording)
 			     status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
 	record_report_unread(recording);
 	if (error)
-		message_error(error, "%s is incomplete", recording->path);
+		message_error(error, "%s is incomplete", recording->shown);
 	else
 		record_report_full(recording, &status);
 	if (!error && !has_events)
 		record_report_nothing(recording);
-	return error == 0;
+	return end_relay(recording) && error == 0;
 }
 
 static bool finish(struct recording *recording)
@@ -342,6 +391,9 @@ static void execute(void *arg)
 {
 	const struct record_options *options = arg;
 
+	/* Standard output is for the log. */
+	if (options->is_piped && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return;
 	if (!options->preloads ||
 	    preload_enter(&options->preload, &options->program, options->object))
 		execvp(options->command[0], options->command);

@@ -35,7 +35,7 @@ enum {
 };
 
 const struct option_row record_option_rows[] = {
-	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; default " DEFAULT_OUTPUT},
+	{'o', "output", "FILE", "the log; %e program, %p pid, %t time; - standard output; default " DEFAULT_OUTPUT},
 	OPTION_ROW_FORCE,
 	{'p', "pid", "PID", "trace this process until it ends, or until Ctrl-C"},
 	SESSION_ROW_INHERIT,
@@ -266,7 +266,7 @@ static bool read_option(struct record_options *options, int code)
 	case OPTION_SIGNAL:
 		return parse_signal(optarg, &options->snapshot_signal);
 	case OPTION_POLICY:
-		options->has_log_options = true;
+		options->has_log_options = options->has_policy = true;
 		return choose_policy("--policy", log_policies, optarg,
 				     &options->control.log_policy);
 	case OPTION_STREAM_POLICY:
@@ -299,6 +299,25 @@ static bool read_option(struct record_options *options, int code)
 	}
 }
 
+/* In a log that overwrites its oldest events, they may be gone before they are sent. */
+static bool settle_pipe(struct record_options *options)
+{
+	options->is_piped = strcmp(options->output, "-") == 0;
+	if (!options->is_piped)
+		return true;
+	if (options->is_flight)
+		message("--flight-recorder writes files: use -o FILE");
+	else if (options->has_policy && options->control.log_policy != POSIX_TRACE_APPEND)
+		message("-o - sends a log that grows: it takes only --policy append, which is then the default");
+	else if (isatty(STDOUT_FILENO))
+		message("a log is binary and standard output is a terminal: use -o FILE");
+	else {
+		options->control.log_policy = POSIX_TRACE_APPEND;
+		return true;
+	}
+	return false;
+}
+
 bool record_options_read(struct record_options *options, int argc, char **argv)
 {
 	int code;
@@ -320,7 +339,7 @@ bool record_options_read(struct record_options *options, int argc, char **argv)
 		message("--wait-all needs --inherit");
 		return false;
 	}
-	if (!settle_sched(options) || !settle_flight(options) || !settle_preload(options))
+	if (!settle_sched(options) || !settle_flight(options) || !settle_pipe(options) || !settle_preload(options))
 		return false;
 	if (options->control.largest_size > 0 &&
 	    options->control.stream_policy != POSIX_TRACE_FLUSH) {

@@ -18,7 +18,8 @@ struct record_options {
 	bool overwrites, is_quiet;
 	bool is_flight; /* no log, but snapshots */
 	bool only_sched; /* record only scheduling records */
-	bool has_log_options;
+	bool has_log_options, has_policy;
+	bool is_piped; /* -o -: the log goes to standard output */
 	int snapshot_signal; /* 0: not given */
 	char **command; /* NULL if the tool traces a running process */
 	bool preloads;

@@ -58,7 +58,8 @@ bool record_report_log(const struct recording *recording, const char *path,
 	if (source && source->file.nr_volumes > 1)
 		message("%s has %u volumes, and TraceX opens only the first; txtrace export --to trx --split %s writes "
 			"files with all events for TraceX",
-			path, source->file.nr_volumes, path);
+			options->is_piped ? "the log" : path, source->file.nr_volumes,
+			options->is_piped ? "FILE" : path);
 	while (source && is_system && source_next(source, &event)) {
 		posix_trace_eventset_ismember(event.type, &system, &is_system);
 		is_system |= event.row && event.row == calltable_find("txtrace_process_start");
@@ -91,7 +92,7 @@ void record_report_full(const struct recording *recording, const struct posix_tr
 	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
 		return;
 	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
-		recording->path,
+		recording->shown,
 		recording->options->control.log_policy == POSIX_TRACE_LOOP ? "newest" : "oldest");
 }
 
@@ -104,11 +105,11 @@ static void report_remedy(const struct recording *recording, const struct txtrac
 		return;
 	if (control->largest_size == 0)
 		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
-			recording->path, loss->dropped);
+			recording->shown, loss->dropped);
 	else
 		message("%s lacks %llu events, because the rings could not grow further; --event or --events record "
 			"less",
-			recording->path, loss->dropped);
+			recording->shown, loss->dropped);
 }
 
 void record_report_result(const struct recording *recording, unsigned long long nr_events,
@@ -119,7 +120,7 @@ void record_report_result(const struct recording *recording, unsigned long long 
 
 	stat(recording->path, &status);
 	if (!recording->options->is_quiet)
-		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->path,
+		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->shown,
 			nr_events, shown_loss(recording, loss, was_full), shown_size(&status),
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 	report_remedy(recording, loss);
@@ -166,5 +167,5 @@ void record_report_unread(const struct recording *recording)
 	if (recording->nr_unread > 0)
 		message("%s: %u process%s ended before the tool could read the names of its objects, so these have "
 			"addresses",
-			recording->path, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
+			recording->shown, recording->nr_unread, recording->nr_unread == 1 ? "" : "es");
 }

@@ -15,6 +15,7 @@
 #include "cmd/record_options.h"
 #include "live/descendants.h"
 #include "live/namer.h"
+#include "live/relay_send.h"
 #include "live/target.h"
 
 struct recording {
@@ -22,6 +23,8 @@ struct recording {
 	pid_t pid;
 	struct target target;
 	char path[PATH_MAX];
+	const char *shown; /* the name of the log for the user */
+	struct relay *relay; /* with -o -, sends the log to standard output; else NULL */
 	char *aside; /* the temporary name of an older file; that file stays until the new log has an event */
 	trace_id_t trace;
 	int signals;

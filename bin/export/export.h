@@ -27,6 +27,7 @@ struct export
 	const char *output; /* name of the output, or "-" for standard output */
 	bool overwrites;
 	const char *columns;   /* NULL means the default columns */
+	const char *host;      /* the machine of the trace, or NULL */
 	bool quotes_ns;	       /* in JSON lines, ns is a string */
 	bool splits, per_core; /* write several files */
 	uint64_t limit;    /* maximum number of events */
@@ -65,12 +66,15 @@ struct exporter {
 #endif
 #if HAVE_SQLITE
 #define EXPORTERS_SQLITE(X) X(sqlite)
+#define EXPORTERS_CLICKHOUSE(X) X(clickhouse)
 #else
 #define EXPORTERS_SQLITE(X)
+#define EXPORTERS_CLICKHOUSE(X)
 #endif
 #define EXPORTERS(X)                                                                               \
 	EXPORTERS_PERFETTO(X)                                                                      \
 	X(chrome)                                                                                  \
+	EXPORTERS_CLICKHOUSE(X)                                                                    \
 	X(csv)                                                                                     \
 	X(html)                                                                                    \
 	X(jsonl)                                                                                   \

@@ -8,22 +8,16 @@
  * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.
  *
  * The events of spans are in the same stream, each directly before the event that begins the span.
- *
- * The exporter makes the directory under a temporary name beside the final name.  It renames the directory when the
- * trace is complete.
  */
 #include <babeltrace2/babeltrace.h>
-#include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/message.h"
 #include "cli/options.h"
 #include "export/ctf_events.h"
+#include "export/directory.h"
 #include "export/export.h"
 #include "export/span_list.h"
 
@@ -312,46 +306,6 @@ static bool run_graph(struct ctf *ctf, const char *path)
 	return is_fine;
 }
 
-/* The directory. */
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-	(void)status;
-	(void)type;
-	(void)walk;
-	return remove(path);
-}
-
-/* rename() of a directory replaces only an empty directory. */
-static bool give_name(const struct export *export, const char *from)
-{
-	if (rename(from, export->output) == 0)
-		return true;
-	message_error(errno, "%s", export->output);
-	return false;
-}
-
-/* rmdir() of a directory with files fails, and rename() replaces an empty directory. */
-static bool is_in_the_way(const struct export *export)
-{
-	struct stat status;
-	bool is_directory;
-
-	if (lstat(export->output, &status) != 0)
-		return false;
-	is_directory = S_ISDIR(status.st_mode);
-	if (is_directory && export->overwrites && rmdir(export->output) == 0)
-		return false;
-	if (!is_directory)
-		message("%s exists and is not a directory; remove it first", export->output);
-	else if (export->overwrites)
-		message("%s exists and is not empty; remove it first", export->output);
-	else
-		message("%s exists; --force overwrites it if it is empty, or else remove it first",
-			export->output);
-	return true;
-}
-
 /* Find out how many events the gaps of the file have, if that is known. */
 static void count_lost(struct ctf *ctf)
 {
@@ -377,27 +331,17 @@ static void count_lost(struct ctf *ctf)
 static bool run(struct export *export)
 {
 	struct ctf ctf = {.export = export};
-	char *part = NULL, *path = NULL;
-	bool is_fine = false;
+	struct directory directory;
+	bool is_fine;
 
-	if (is_in_the_way(export))
+	if (!directory_begin(&directory, export))
 		return false;
 	count_lost(&ctf);
 	span_list_read(&ctf.spans, export->source, export->selection, export->spans, false);
 	source_rewind(export->source);
-	ctf_must_be_zero(asprintf(&part, "%s.XXXXXX", export->output) < 0);
-	if (!mkdtemp(part)) {
-		message_error(errno, "%s", export->output);
-		free(part);
-		return false;
-	}
-	ctf_must_be_zero(asprintf(&path, "%s/trace", part) < 0);
-	is_fine = run_graph(&ctf, path) && give_name(export, path);
-	nftw(part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	is_fine = directory_end(&directory, export, run_graph(&ctf, directory.path));
 	ctf_events_free(&ctf.events);
 	span_list_free(&ctf.spans);
-	free(path);
-	free(part);
 	return is_fine;
 }
 

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "input/relay.h"
 #include "input/unpack.h"
 
 #define COPY_BYTES 65536
@@ -55,6 +56,24 @@ static int copy(struct stream *stream, const char *path, int fd)
 	return 0;
 }
 
+static int receive(struct stream *stream, const char *path, int fd)
+{
+	int spare = open_temporary();
+	int error = spare < 0 ? errno : relay_receive(stream, path, fd, spare);
+
+	if (spare >= 0)
+		close(spare);
+	return error;
+}
+
+static int copy_plain(struct stream *stream, const char *path, int fd)
+{
+	const unsigned char *bytes;
+	size_t size = stream_peek(stream, &bytes);
+
+	return relay_is(bytes, size) ? receive(stream, path, fd) : copy(stream, path, fd);
+}
+
 static int copy_contents(struct stream *file, const char *path, int fd)
 {
 	const unsigned char *bytes;
@@ -64,12 +83,12 @@ static int copy_contents(struct stream *file, const char *path, int fd)
 	size_t size = stream_peek(file, &bytes);
 
 	if (!unpack_kind(bytes, size))
-		return copy(file, path, fd);
+		return copy_plain(file, path, fd);
 	if (!unpack_open(&unpacked, file, file, UNPACK_RATIO, &fault)) {
 		message("%s: %s", path, fault);
 		return 0;
 	}
-	error = copy(&unpacked, path, fd);
+	error = copy_plain(&unpacked, path, fd);
 	stream_close(&unpacked);
 	return error;
 }
@@ -84,7 +103,7 @@ static bool is_plain(const char *path)
 	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
 		ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
 
-		result = n <= 0 || !unpack_kind(bytes, (size_t)n);
+		result = n <= 0 || (!unpack_kind(bytes, (size_t)n) && !relay_is(bytes, (size_t)n));
 	}
 	if (fd >= 0)
 		close(fd);

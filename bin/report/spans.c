@@ -13,7 +13,7 @@
 #include "trace/calls.h"
 #include "trace/payload.h"
 
-enum { ROLE_KNOWN = 1, ROLE_BEGINS = 2, ROLE_ENDS = 4 };
+enum { ROLE_KNOWN = 4 };
 
 #define KEPT_PLACES 1024 /* a map with more places than this loses the keys of spans that have ended */
 
@@ -52,29 +52,65 @@ static bool parse_key(struct span *span, const char *text)
 	return true;
 }
 
+/* Parse "BEGIN..END", and a key after it.  Return false if it is wrong. */
+static bool parse_events(struct span *span, const char *text)
+{
+	const char *dots = strstr(text, "..");
+	const char *colon = dots ? strrchr(dots, ':') : NULL;
+
+	/* The name of an event may have a colon.  In those of C++, it is never alone. */
+	if (colon && (colon[-1] == ':' || !parse_key(span, colon + 1)))
+		colon = NULL;
+	if (!dots || dots == text || (colon ? colon == dots + 2 : dots[2] == '\0'))
+		return false;
+	span->begins = must(strndup(text, (size_t)(dots - text)));
+	span->ends = must(colon ? strndup(dots + 2, (size_t)(colon - dots - 2)) : strdup(dots + 2));
+	return true;
+}
+
+static bool has_room(const struct spans *spans, const char *what)
+{
+	if (spans->nr < SPANS_MAX)
+		return true;
+	message("there may be at most %d %s", SPANS_MAX, what);
+	return false;
+}
+
 bool spans_add(struct spans *spans, const char *text)
 {
-	const char *equal = strchr(text, '='), *dots = equal ? strstr(equal, "..") : NULL;
-	const char *colon = dots ? strrchr(dots, ':') : NULL;
+	const char *equal = strchr(text, '=');
 	struct span span = {0};
 
-	if (spans->nr == SPANS_MAX) {
-		message("there may be at most %d spans", SPANS_MAX);
+	if (!has_room(spans, "spans"))
 		return false;
-	}
-	/* The name of an event may have a colon.  In those of C++, it is never alone. */
-	if (colon && (colon[-1] == ':' || !parse_key(&span, colon + 1)))
-		colon = NULL;
-	if (!dots || equal == text || dots == equal + 1 || (colon ? colon == dots + 2 : dots[2] == '\0')) {
+	if (!equal || equal == text || !parse_events(&span, equal + 1)) {
 		message("--span takes NAME=BEGIN..END, and then perhaps :FIELD or :u32[OFFSET], not %s", text);
 		free(span.key_field);
 		return false;
 	}
 	span.name = must(strndup(text, (size_t)(equal - text)));
-	span.begins = must(strndup(equal + 1, (size_t)(dots - equal - 1)));
-	span.ends = must(colon ? strndup(dots + 2, (size_t)(colon - dots - 2)) : strdup(dots + 2));
 	spans->span[spans->nr++] = span;
 	return true;
+}
+
+bool spans_add_message(struct spans *spans, const char *text)
+{
+	struct span span = {0};
+	bool is_right;
+
+	if (!has_room(spans, "kinds of messages"))
+		return false;
+	is_right = parse_events(&span, text) && (span.key_field || span.key_bytes > 0);
+	if (is_right) {
+		span.name = must(strdup(text));
+		spans->span[spans->nr++] = span;
+		return true;
+	}
+	message("--message takes SENT..RECEIVED:FIELD, or :u32[OFFSET] in place of :FIELD, not %s", text);
+	free(span.begins);
+	free(span.ends);
+	free(span.key_field);
+	return false;
 }
 
 void spans_copy(struct spans *spans, const struct spans *from)
@@ -283,26 +319,33 @@ static unsigned int role_of(struct span *span, const struct event *event)
 		span->role = must(calloc(SOURCE_TYPES, 1));
 	role = &span->role[event->type];
 	if (*role == 0)
-		*role = (unsigned char)(ROLE_KNOWN | (matches(span, span->begins, event->name) ? ROLE_BEGINS : 0) |
-					(matches(span, span->ends, event->name) ? ROLE_ENDS : 0));
+		*role = (unsigned char)(ROLE_KNOWN | (matches(span, span->begins, event->name) ? SPAN_BEGINS : 0) |
+					(matches(span, span->ends, event->name) ? SPAN_ENDS : 0));
 	return *role & ~(unsigned int)ROLE_KNOWN;
+}
+
+unsigned int spans_role(struct span *span, struct source *source, const struct event *event, uint64_t *key)
+{
+	unsigned int role;
+
+	if (event->is_made || (event->is_call && !call_counts(event)))
+		return 0;
+	role = role_of(span, event);
+	if (role == 0 || find_key(span, source, event, key))
+		return role;
+	span->nr_without_key++;
+	return 0;
 }
 
 static void take_event(struct spans *spans, struct span *span, struct source *source, const struct event *event)
 {
-	unsigned int role = role_of(span, event);
 	uint64_t key;
+	unsigned int role = spans_role(span, source, event, &key);
 
-	if (role == 0)
-		return;
-	if (!find_key(span, source, event, &key)) {
-		span->nr_without_key++;
-		return;
-	}
 	/* An event may end a span and begin the next one. */
-	if (role & ROLE_ENDS && (map_find(&span->begun, key) || !(role & ROLE_BEGINS)))
+	if (role & SPAN_ENDS && (map_find(&span->begun, key) || !(role & SPAN_BEGINS)))
 		end_span(spans, span, key, event->time_ns);
-	if (role & ROLE_BEGINS)
+	if (role & SPAN_BEGINS)
 		begin_span(spans, span, key, event);
 }
 

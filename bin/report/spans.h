@@ -31,6 +31,8 @@ struct span {
 	unsigned char *role;	   /* index: event type; 0: not known yet */
 };
 
+enum span_role { SPAN_BEGINS = 1, SPAN_ENDS = 2 };
+
 enum span_ending {
 	SPAN_ENDED,
 	SPAN_OPEN, /* its end is not in the selected events */
@@ -60,6 +62,18 @@ struct spans {
  * span.  If it is wrong, print a message and return false.
  */
 bool spans_add(struct spans *spans, const char *text);
+
+/*
+ * Parse "SENT..RECEIVED:KEY", with a key as above, and add it: the events of a message.  If it is wrong, print a
+ * message and return false.
+ */
+bool spans_add_message(struct spans *spans, const char *text);
+
+/*
+ * Return which ends of a span an event is, values of enum span_role, and its key.  0: none, or its data do not have the
+ * key.  Call spans_forget() before the events of another file.
+ */
+unsigned int spans_role(struct span *span, struct source *source, const struct event *event, uint64_t *key);
 
 /* Add copies of all spans of `from`, which may be NULL. */
 void spans_copy(struct spans *spans, const struct spans *from);

@@ -59,24 +59,24 @@ static int begin(struct sql_cursor *cursor)
 	return sql_reading_begin(cursor, cursor->columns & 1u << SITE);
 }
 
-static void put_data(struct reading *reading, sqlite3_context *result)
+static void put_data(struct reading *reading, struct sql_cell *cell)
 {
 	reading->text.used = 0;
 	reading->text.error = 0;
 	print_data(&reading->text, reading->source, &reading->event);
 	if (reading->text.used > 0)
-		sqlite3_result_text(result, reading->text.bytes, (int)reading->text.used, SQLITE_TRANSIENT);
+		sql_put_string(cell, reading->text.bytes, reading->text.used);
 }
 
-static void put_site(struct reading *reading, sqlite3_context *result)
+static void put_site(struct reading *reading, struct sql_cell *cell)
 {
 	struct symbols *symbols = source_symbols(reading->source);
 
 	if (symbols && reading->event.code)
-		sql_result_text(result, symbols_code(symbols, reading->event.code));
+		sql_put_text(cell, symbols_code(symbols, reading->event.code));
 }
 
-static void put_call(const struct event *event, const struct sql_file *file, sqlite3_context *result, int column)
+static void put_call(const struct event *event, const struct sql_file *file, struct sql_cell *cell, int column)
 {
 	static const char *const phases[] = {
 		[TXTRACE_CALL_WHOLE] = "whole", [TXTRACE_CALL_BEGINS] = "begins", [TXTRACE_CALL_ENDS] = "ends"};
@@ -86,73 +86,73 @@ static void put_call(const struct event *event, const struct sql_file *file, sql
 		return;
 	object = event->call.object ? source_object(file->source, event->call.object) : NULL;
 	if (column == PHASE && event->call.phase >= 0 && event->call.phase <= TXTRACE_CALL_ENDS)
-		sqlite3_result_text(result, phases[event->call.phase], -1, SQLITE_STATIC);
+		sql_put_string(cell, phases[event->call.phase], strlen(phases[event->call.phase]));
 	else if (column == OBJECT && object)
-		sql_result_text(result, object->name);
+		sql_put_text(cell, object->name);
 	else if (column == HANDLE && event->call.object)
-		sqlite3_result_int64(result, event->call.object);
+		sql_put_integer(cell, event->call.object);
 	else if (column == RESULT && event->call.phase != TXTRACE_CALL_BEGINS && event->row &&
 		 (event->row->layout == LAYOUT_OBJECT || event->row->layout == LAYOUT_FD))
-		sqlite3_result_int(result, call_result(event));
+		sql_put_integer(cell, call_result(event));
 }
 
-static void value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	struct reading *reading = cursor->state;
 	const struct event *event = &reading->event;
 
 	switch (column) {
 	case NUMBER:
-		sqlite3_result_int64(result, (int64_t)event->number);
+		sql_put_integer(cell, (int64_t)event->number);
 		break;
 	case NS:
-		sqlite3_result_int64(result, event->time_ns);
+		sql_put_integer(cell, event->time_ns);
 		break;
 	case TIME:
-		sql_result_time(result, cursor->file, event->time_ns);
+		sql_put_time(cell, cursor->file, event->time_ns);
 		break;
 	case CPU:
-		sqlite3_result_int64(result, event->cpu);
+		sql_put_integer(cell, event->cpu);
 		break;
 	case PID:
-		sqlite3_result_int64(result, event->pid);
+		sql_put_integer(cell, event->pid);
 		break;
 	case THREAD:
-		sqlite3_result_text(result, event->thread, -1, SQLITE_TRANSIENT);
+		sql_put_string(cell, event->thread, strlen(event->thread));
 		break;
 	case CONTEXT:
-		sqlite3_result_int64(result, event->context);
+		sql_put_integer(cell, event->context);
 		break;
 	case PRIORITY:
 		if (event->priority >= 0)
-			sqlite3_result_int(result, event->priority);
+			sql_put_integer(cell, event->priority);
 		break;
 	case EVENT:
-		sqlite3_result_text(result, event->name, -1, SQLITE_TRANSIENT);
+		sql_put_string(cell, event->name, strlen(event->name));
 		break;
 	case TYPE:
-		sqlite3_result_int64(result, (int64_t)event->type);
+		sql_put_integer(cell, (int64_t)event->type);
 		break;
 	case ADDRESS:
-		sqlite3_result_int64(result, (int64_t)event->address);
+		sql_put_integer(cell, (int64_t)event->address);
 		break;
 	case SITE:
-		put_site(reading, result);
+		put_site(reading, cell);
 		break;
 	case SIZE:
-		sqlite3_result_int64(result, (int64_t)event->size);
+		sql_put_integer(cell, (int64_t)event->size);
 		break;
 	case CUT:
-		sqlite3_result_int(result, event->is_truncated);
+		sql_put_integer(cell, event->is_truncated);
 		break;
 	case DATA:
-		put_data(reading, result);
+		put_data(reading, cell);
 		break;
 	case BYTES:
-		sqlite3_result_blob64(result, event->data, event->size, SQLITE_TRANSIENT);
+		sql_put_bytes(cell, event->data, event->size);
 		break;
 	default:
-		put_call(event, cursor->file, result, column);
+		put_call(event, cursor->file, cell, column);
 		break;
 	}
 }

@@ -71,44 +71,44 @@ static bool next_thread(struct sql_cursor *cursor)
 }
 
 /* 0 means unknown. */
-static void put_known(sqlite3_context *result, uint64_t number)
+static void put_known(struct sql_cell *cell, uint64_t number)
 {
 	if (number > 0)
-		sqlite3_result_int64(result, (int64_t)number);
+		sql_put_integer(cell, (int64_t)number);
 }
 
-static void object_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void object_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct txtrace_object *object = &cursor->file->source->objects[cursor->row];
 
 	switch (column) {
 	case OBJECT_HANDLE:
-		sqlite3_result_int64(result, object->handle);
+		sql_put_integer(cell, object->handle);
 		break;
 	case OBJECT_NAME:
-		sqlite3_result_text(result, object->name, -1, SQLITE_TRANSIENT);
+		sql_put_string(cell, object->name, strlen(object->name));
 		break;
 	case OBJECT_KIND:
-		sql_result_text(result, source_object_type(cursor->file->source, object->type));
+		sql_put_text(cell, source_object_type(cursor->file->source, object->type));
 		break;
 	case OBJECT_PRIORITY:
 		if (object->priority >= 0)
-			sqlite3_result_int(result, object->priority);
+			sql_put_integer(cell, object->priority);
 		break;
 	case OBJECT_PID:
-		put_known(result, (uint64_t)object->pid);
+		put_known(cell, (uint64_t)object->pid);
 		break;
 	case OBJECT_TID:
-		put_known(result, (uint64_t)object->tid);
+		put_known(cell, (uint64_t)object->tid);
 		break;
 	case OBJECT_ADDRESS:
-		put_known(result, object->address);
+		put_known(cell, object->address);
 		break;
 	case OBJECT_SITE:
-		put_known(result, object->site);
+		put_known(cell, object->site);
 		break;
 	default:
-		sqlite3_result_int(result, object->released);
+		sql_put_integer(cell, object->released);
 		break;
 	}
 }
@@ -151,14 +151,14 @@ static bool next_type(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_types;
 }
 
-static void type_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void type_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct sql_type *type = &cursor->file->type[cursor->row];
 
 	if (column == 1)
-		sqlite3_result_int64(result, (int64_t)type->id);
+		sql_put_integer(cell, (int64_t)type->id);
 	else
-		sqlite3_result_text(result, type->name, -1, SQLITE_TRANSIENT);
+		sql_put_string(cell, type->name, strlen(type->name));
 }
 
 const struct sql_table sql_types = {
@@ -193,15 +193,15 @@ static bool next_module(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_modules;
 }
 
-static void module_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void module_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct sql_module *module = &cursor->file->module[cursor->row];
 	const char *const texts[] = {module->base, module->from, module->until, module->build_id, module->path};
 
 	if (column <= 3)
-		sqlite3_result_int64(result, (int64_t)strtoull(texts[column - 1], NULL, 16));
+		sql_put_integer(cell, (int64_t)strtoull(texts[column - 1], NULL, 16));
 	else
-		sql_result_text(result, texts[column - 1]);
+		sql_put_text(cell, texts[column - 1]);
 }
 
 const struct sql_table sql_modules = {
@@ -255,62 +255,62 @@ static bool next_file(struct sql_cursor *cursor)
 	return cursor->row == 0;
 }
 
-static void loss_value(const struct sql_file *file, sqlite3_context *result, int column)
+static void loss_value(const struct sql_file *file, struct sql_cell *cell, int column)
 {
 	const struct txtrace_loss *loss = &file->source->loss;
 
 	if (file->info.foreign)
 		return;
-	sqlite3_result_int64(result, (int64_t)(column == FILE_OVERWRITTEN ? loss->overwritten :
+	sql_put_integer(cell, (int64_t)(column == FILE_OVERWRITTEN ? loss->overwritten :
 					       column == FILE_DROPPED	  ? loss->dropped :
 									    loss->abandoned));
 }
 
 /* Values for which all events must be read. */
-static void count_value(struct sql_file *file, sqlite3_context *result, int column)
+static void count_value(struct sql_file *file, struct sql_cell *cell, int column)
 {
 	sql_file_count(file);
 	if (column == FILE_EVENTS)
-		sqlite3_result_int64(result, (int64_t)file->nr_events);
+		sql_put_integer(cell, (int64_t)file->nr_events);
 	else if (column == FILE_GAPS)
-		sqlite3_result_int64(result, (int64_t)file->nr_gaps);
+		sql_put_integer(cell, (int64_t)file->nr_gaps);
 	else if (column == FILE_LAST_NS && file->nr_events > 0)
-		sqlite3_result_int64(result, file->last_ns);
+		sql_put_integer(cell, file->last_ns);
 	else if (column == FILE_DURATION && file->nr_events > 0)
-		sql_result_time(result, file, file->last_ns);
+		sql_put_time(cell, file, file->last_ns);
 	else if (column == FILE_MISSING)
-		sqlite3_result_int64(result, (int64_t)file->nr_missing);
+		sql_put_integer(cell, (int64_t)file->nr_missing);
 }
 
-static void file_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void file_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	struct sql_file *file = cursor->file;
 
 	switch (column) {
 	case FILE_PATH:
-		sql_result_text(result, file->path);
+		sql_put_text(cell, file->path);
 		break;
 	case FILE_KIND:
-		sql_result_text(result, file->info.foreign ? "ThreadX trace buffer" : "posixtrace log");
+		sql_put_text(cell, file->info.foreign ? "ThreadX trace buffer" : "posixtrace log");
 		break;
 	case FILE_FIRST_NS:
 		if (file->has_event)
-			sqlite3_result_int64(result, file->first_ns);
+			sql_put_integer(cell, file->first_ns);
 		break;
 	case FILE_OVERWRITTEN:
 	case FILE_DROPPED:
 	case FILE_ABANDONED:
-		loss_value(file, result, column);
+		loss_value(file, cell, column);
 		break;
 	case FILE_COMPLETE:
 		if (!file->info.foreign)
-			sqlite3_result_int(result, file->info.complete && !file->info.damaged && !file->info.running);
+			sql_put_integer(cell, file->info.complete && !file->info.damaged && !file->info.running);
 		break;
 	case FILE_BYTES:
-		sqlite3_result_int64(result, (int64_t)file->info.size);
+		sql_put_integer(cell, (int64_t)file->info.size);
 		break;
 	default:
-		count_value(file, result, column);
+		count_value(file, cell, column);
 		break;
 	}
 }

@@ -41,7 +41,7 @@ static bool next(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_spans;
 }
 
-static void value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct sql_span *span = &cursor->file->span[cursor->row];
 	const struct span_time *time = &span->time;
@@ -49,39 +49,39 @@ static void value(struct sql_cursor *cursor, sqlite3_context *result, int column
 
 	switch (column) {
 	case SPAN_NAME:
-		sql_result_text(result, span->span->name);
+		sql_put_text(cell, span->span->name);
 		break;
 	case SPAN_NUMBER:
-		sqlite3_result_int64(result, (int64_t)time->number);
+		sql_put_integer(cell, (int64_t)time->number);
 		break;
 	case SPAN_NS:
-		sqlite3_result_int64(result, time->begin_ns);
+		sql_put_integer(cell, time->begin_ns);
 		break;
 	case SPAN_TIME:
-		sql_result_time(result, cursor->file, time->begin_ns);
+		sql_put_time(cell, cursor->file, time->begin_ns);
 		break;
 	case SPAN_UNTIL_NS:
 		if (has_end)
-			sqlite3_result_int64(result, time->end_ns);
+			sql_put_integer(cell, time->end_ns);
 		break;
 	case SPAN_DURATION_NS:
 		if (has_end)
-			sqlite3_result_int64(result, time->end_ns - time->begin_ns);
+			sql_put_integer(cell, time->end_ns - time->begin_ns);
 		break;
 	case SPAN_DURATION:
 		if (has_end)
-			sqlite3_result_double(result, (double)(time->end_ns - time->begin_ns) / NS_PER_S);
+			sql_put_real(cell, (double)(time->end_ns - time->begin_ns) / NS_PER_S);
 		break;
 	case SPAN_THREAD:
 		if (time->context)
-			sql_result_text(result, source_context_name(cursor->file->source, time->context));
+			sql_put_text(cell, source_context_name(cursor->file->source, time->context));
 		break;
 	case SPAN_CONTEXT:
 		if (time->context)
-			sqlite3_result_int64(result, time->context);
+			sql_put_integer(cell, time->context);
 		break;
 	default:
-		sql_result_text(result, has_end ? "ended" : time->ending == SPAN_OPEN ? "lasts" : "end missing");
+		sql_put_text(cell, has_end ? "ended" : time->ending == SPAN_OPEN ? "lasts" : "end missing");
 		break;
 	}
 }

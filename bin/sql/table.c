@@ -15,17 +15,6 @@ struct table {
 	const struct sql_table *table;
 };
 
-void sql_result_text(sqlite3_context *result, const char *text)
-{
-	if (text && *text)
-		sqlite3_result_text(result, text, -1, SQLITE_TRANSIENT);
-}
-
-void sql_result_time(sqlite3_context *result, const struct sql_file *file, int64_t time_ns)
-{
-	sqlite3_result_double(result, (double)(time_ns - file->first_ns) / NS_PER_S);
-}
-
 char *sql_table_declaration(const struct sql_table *table, const char *name)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
@@ -218,14 +207,28 @@ static int is_over(sqlite3_vtab_cursor *base)
 	return !((struct sql_cursor *)base)->file;
 }
 
+static void get_cell(struct sql_cursor *cursor, struct sql_cell *cell, int column)
+{
+	cell->kind = CELL_NULL;
+	if (cursor->table->columns[column].role == ROLE_FILE)
+		sql_put_integer(cell, cursor->file->number);
+	else
+		cursor->table->value(cursor, cell, column);
+}
+
 static int get_value(sqlite3_vtab_cursor *base, sqlite3_context *result, int column)
 {
-	struct sql_cursor *cursor = (struct sql_cursor *)base;
+	struct sql_cell cell;
 
-	if (cursor->table->columns[column].role == ROLE_FILE)
-		sqlite3_result_int64(result, cursor->file->number);
-	else
-		cursor->table->value(cursor, result, column);
+	get_cell((struct sql_cursor *)base, &cell, column);
+	if (cell.kind == CELL_TEXT)
+		sqlite3_result_text64(result, cell.text, cell.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+	else if (cell.kind == CELL_BYTES)
+		sqlite3_result_blob64(result, cell.text, cell.length, SQLITE_TRANSIENT);
+	else if (cell.kind == CELL_INTEGER)
+		sqlite3_result_int64(result, cell.integer);
+	else if (cell.kind == CELL_REAL)
+		sqlite3_result_double(result, cell.real);
 	return SQLITE_OK;
 }
 
@@ -249,6 +252,42 @@ static const sqlite3_module module = {
 	.xColumn = get_value,
 	.xRowid = get_rowid,
 };
+
+/* Rows without SQLite. */
+
+static int read_rows(struct sql_cursor *cursor, struct sql_cell *cells, size_t nr_cells, sql_table_row *row,
+		     void *argument)
+{
+	int code = begin_rows(&cursor->base, ~0, "", 0, NULL);
+
+	while (code == SQLITE_OK && cursor->file) {
+		for (size_t i = 0; i < nr_cells; i++)
+			get_cell(cursor, &cells[i], (int)i);
+		code = row(argument, cells, nr_cells);
+		if (code == SQLITE_OK)
+			code = next_row(&cursor->base);
+	}
+	return code;
+}
+
+int sql_table_each(struct sql_database *database, const struct sql_table *table, sql_table_row *row, void *argument)
+{
+	const struct table known = {.database = database, .table = table};
+	sqlite3_vtab_cursor *base = NULL;
+	struct sql_cell *cells;
+	size_t nr_cells = 0;
+	int code = open_cursor((sqlite3_vtab *)(uintptr_t)&known.base, &base);
+
+	if (code != SQLITE_OK)
+		return code;
+	while (table->columns[nr_cells].name)
+		nr_cells++;
+	cells = must(calloc(nr_cells, sizeof(*cells)));
+	code = read_rows((struct sql_cursor *)base, cells, nr_cells, row, argument);
+	close_cursor(base);
+	free(cells);
+	return code;
+}
 
 int sql_table_add(struct sql_database *database, const struct sql_table *table)
 {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sql/bounds.h"
+#include "sql/cell.h"
 #include "sql/files.h"
 
 struct sql_typed;
@@ -60,9 +61,10 @@ struct sql_table {
 	/* Go to the next row, of number cursor->row.  Return false after the last row of the file. */
 	bool (*next)(struct sql_cursor *cursor);
 	/*
-	 * Set the value of a column in the current row as the result.  Without a call of a result function, it is NULL.
+	 * Put the value of a column in the current row into *cell, which is NULL before the call.  It is valid until
+	 * the next row.
 	 */
-	void (*value)(struct sql_cursor *cursor, sqlite3_context *result, int column);
+	void (*value)(struct sql_cursor *cursor, struct sql_cell *cell, int column);
 	void (*close)(struct sql_cursor *cursor); /* free the state; may be NULL */
 };
 
@@ -75,10 +77,19 @@ int sql_table_add(struct sql_database *database, const struct sql_table *table);
 /* Return the statement that declares a table of this name with these columns.  The caller calls sqlite3_free(). */
 char *sql_table_declaration(const struct sql_table *table, const char *name);
 
-/* Set a text as the result; an empty text or NULL is NULL. */
-void sql_result_text(sqlite3_context *result, const char *text);
+/* Put the seconds from the first event of the file. */
+static inline void sql_put_time(struct sql_cell *cell, const struct sql_file *file, int64_t time_ns)
+{
+	sql_put_real(cell, (double)(time_ns - file->first_ns) / NS_PER_S);
+}
 
-/* Set the seconds from the first event of the file as the result. */
-void sql_result_time(sqlite3_context *result, const struct sql_file *file, int64_t time_ns);
+/*
+ * Take a row of a table with nr_cells columns.  `cells` is valid during the call.  Return a code of SQLite; a code
+ * other than SQLITE_OK ends sql_table_each().
+ */
+typedef int sql_table_row(void *argument, const struct sql_cell *cells, size_t nr_cells);
+
+/* Call row() for each row of a table, without SQLite between them.  Return a code of SQLite. */
+int sql_table_each(struct sql_database *database, const struct sql_table *table, sql_table_row *row, void *argument);
 
 #endif

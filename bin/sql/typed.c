@@ -138,7 +138,7 @@ static size_t add_path(struct sql_typed *typed, const char *path, const struct p
 
 static int begin(struct sql_cursor *cursor);
 static bool next(struct sql_cursor *cursor);
-static void value(struct sql_cursor *cursor, sqlite3_context *result, int column);
+static void value(struct sql_cursor *cursor, struct sql_cell *cell, int column);
 
 static struct sql_typed *make_table(struct making *making, const char *event)
 {
@@ -250,82 +250,62 @@ void sql_typed_free(struct sql_database *database)
 
 /* Values. */
 
-struct cell {
-	int type; /* of SQLite */
-	int64_t integer;
-	double real;
-	const char *text;
-	size_t length;
-	char character;
-};
-
-static void set_text(struct cell *cell, const char *text, size_t length)
-{
-	cell->type = SQLITE_TEXT;
-	cell->text = text;
-	cell->length = length;
-}
-
 /* SQLite has no unsigned integers of 64 bits: those above INT64_MAX become floating-point numbers. */
-static void set_number(struct cell *cell, const struct px_field_value *value)
+static void set_number(struct sql_cell *cell, const struct px_field_value *value)
 {
 	bool is_large = !value->is_signed && value->number > INT64_MAX;
 
-	cell->type = is_large ? SQLITE_FLOAT : SQLITE_INTEGER;
+	cell->kind = is_large ? CELL_REAL : CELL_INTEGER;
 	cell->integer = (int64_t)value->number;
 	cell->real = (double)value->number;
 }
 
-static void set_field(struct cell *cell, const struct px_field_value *value)
+static void set_field(struct sql_cell *cell, const struct px_field_value *value)
 {
 	if (value->is_text) {
-		set_text(cell, value->text, value->length);
+		sql_put_string(cell, value->text, value->length);
 	} else if (value->kind == PX_FIELD_CHAR) {
-		cell->character = (char)value->number;
-		set_text(cell, &cell->character, 1);
+		cell->own[0] = (char)value->number;
+		sql_put_string(cell, cell->own, 1);
 	} else if (value->name) {
-		set_text(cell, value->name, strlen(value->name));
+		sql_put_string(cell, value->name, strlen(value->name));
 	} else if (value->kind == PX_FIELD_FLOAT) {
-		cell->type = SQLITE_FLOAT;
-		cell->real = value->real;
+		sql_put_real(cell, value->real);
 	} else {
 		set_number(cell, value);
 	}
 }
 
 static void get_cell(const struct sql_typed *typed, const struct sql_file *file,
-		     const struct reading *reading, int column, struct cell *cell)
+		     const struct reading *reading, int column, struct sql_cell *cell)
 {
 	const struct typed_file *in_file = &typed->file[file->number - 1];
 	const struct event *event = &reading->event;
 	struct px_field_value field;
 
-	*cell = (struct cell){.type = SQLITE_INTEGER};
 	switch (column) {
 	case FILE_NUMBER:
-		cell->integer = file->number;
+		sql_put_integer(cell, file->number);
 		return;
 	case NUMBER:
-		cell->integer = (int64_t)event->number;
+		sql_put_integer(cell, (int64_t)event->number);
 		return;
 	case NS:
-		cell->integer = event->time_ns;
+		sql_put_integer(cell, event->time_ns);
 		return;
 	case TIME:
-		cell->type = SQLITE_FLOAT;
-		cell->real = (double)(event->time_ns - file->first_ns) / NS_PER_S;
+		sql_put_time(cell, file, event->time_ns);
 		return;
 	case CPU:
-		cell->integer = event->cpu;
+		sql_put_integer(cell, event->cpu);
 		return;
 	case THREAD:
-		set_text(cell, event->thread, strlen(event->thread));
+		sql_put_string(cell, event->thread, strlen(event->thread));
 		return;
 	case CONTEXT:
-		cell->integer = event->context;
+		sql_put_integer(cell, event->context);
 		return;
 	default:
-		cell->type = SQLITE_NULL;
 		if (in_file->place[column - NR_FIXED].field &&
 		    px_fields_get(in_file->fields, &in_file->place[column - NR_FIXED],
 				  payload_bytes(reading->source, event), event->size, &field))
@@ -356,63 +336,20 @@ static bool next(struct sql_cursor *cursor)
 	return typed->file[cursor->file->number - 1].fields && sql_reading_next(cursor);
 }
 
-static void value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
-	struct cell cell;
-
-	get_cell((const struct sql_typed *)cursor->table, cursor->file, cursor->state, column, &cell);
-	if (cell.type == SQLITE_TEXT)
-		sqlite3_result_text64(result, cell.text, cell.length, SQLITE_TRANSIENT, SQLITE_UTF8);
-	else if (cell.type == SQLITE_INTEGER)
-		sqlite3_result_int64(result, cell.integer);
-	else if (cell.type == SQLITE_FLOAT)
-		sqlite3_result_double(result, cell.real);
+	get_cell((const struct sql_typed *)cursor->table, cursor->file, cursor->state, column, cell);
 }
 
-/* Copying.  One pass over a file fills the tables of all its types. */
+/* All rows. */
 
 static size_t nr_columns(const struct sql_typed *typed)
 {
 	return NR_FIXED + typed->nr_paths;
 }
 
-static int prepare(struct sql_database *database, const struct sql_typed *typed, sqlite3_stmt **statement)
-{
-	sqlite3_str *text = sqlite3_str_new(NULL);
-	char *insert;
-	int code;
-
-	sqlite3_str_appendf(text, "INSERT INTO copy.%s VALUES (?", typed->table.name);
-	for (size_t i = 1; i < nr_columns(typed); i++)
-		sqlite3_str_appendall(text, ",?");
-	sqlite3_str_appendall(text, ")");
-	insert = sqlite3_str_finish(text);
-	code = insert ? sqlite3_prepare_v2(database->sqlite, insert, -1, statement, NULL) : SQLITE_NOMEM;
-	sqlite3_free(insert);
-	return code;
-}
-
-static int copy_event(const struct sql_typed *typed, const struct sql_file *file, const struct reading *reading,
-		      sqlite3_stmt *statement)
-{
-	int code = SQLITE_OK;
-
-	for (int i = 0; i < (int)nr_columns(typed) && code == SQLITE_OK; i++) {
-		struct cell cell;
-
-		get_cell(typed, file, reading, i, &cell);
-		code = cell.type == SQLITE_TEXT	   ? sqlite3_bind_text64(statement, i + 1, cell.text, cell.length,
-									 SQLITE_TRANSIENT, SQLITE_UTF8) :
-		       cell.type == SQLITE_INTEGER ? sqlite3_bind_int64(statement, i + 1, cell.integer) :
-		       cell.type == SQLITE_FLOAT   ? sqlite3_bind_double(statement, i + 1, cell.real) :
-						     sqlite3_bind_null(statement, i + 1);
-	}
-	if (code == SQLITE_OK)
-		code = sqlite3_step(statement);
-	return code == SQLITE_DONE ? sqlite3_reset(statement) : code;
-}
-
-static int copy_file(struct sql_database *database, struct sql_file *file, sqlite3_stmt **statement)
+static int read_file(struct sql_database *database, struct sql_file *file, struct sql_cell *cells, sql_typed_row *row,
+		     void *argument)
 {
 	struct reading reading = {.source = sql_file_take(file)};
 	struct map typed_of = {0}; /* key: event type; value: 1 + index of the table */
@@ -423,31 +360,50 @@ static int copy_file(struct sql_database *database, struct sql_file *file, sqlit
 			*map_get(&typed_of, database->typed[i]->file[file->number - 1].id) = i + 1;
 	while (code == SQLITE_OK && selection_next(file->selection, reading.source, &reading.event)) {
 		uint64_t index = map_find(&typed_of, reading.event.type);
+		const struct sql_typed *typed = index > 0 ? database->typed[index - 1] : NULL;
 
-		if (index == 0)
+		if (!typed)
 			continue;
-		if (!statement[index - 1])
-			code = prepare(database, database->typed[index - 1], &statement[index - 1]);
-		if (code == SQLITE_OK)
-			code = copy_event(database->typed[index - 1], file, &reading, statement[index - 1]);
+		for (size_t i = 0; i < nr_columns(typed); i++) {
+			cells[i].kind = CELL_NULL;
+			get_cell(typed, file, &reading, (int)i, &cells[i]);
+		}
+		code = row(argument, (size_t)index - 1, cells, nr_columns(typed));
 	}
 	sql_file_give(file, reading.source);
 	map_free(&typed_of);
 	return code;
 }
 
-int sql_typed_copy(struct sql_database *database)
+int sql_typed_each(struct sql_database *database, sql_typed_row *row, void *argument)
 {
-	sqlite3_stmt **statement;
+	struct sql_cell *cells;
+	size_t nr_cells = 0;
 	int code = SQLITE_OK;
 
-	if (database->nr_typed == 0)
-		return SQLITE_OK;
-	statement = must(calloc(database->nr_typed, sizeof(sqlite3_stmt *)));
-	for (unsigned int i = 0; i < database->nr_files && code == SQLITE_OK; i++)
-		code = copy_file(database, &database->file[i], statement);
 	for (size_t i = 0; i < database->nr_typed; i++)
-		sqlite3_finalize(statement[i]);
-	free(statement);
+		if (nr_columns(database->typed[i]) > nr_cells)
+			nr_cells = nr_columns(database->typed[i]);
+	if (nr_cells == 0)
+		return SQLITE_OK;
+	cells = must(calloc(nr_cells, sizeof(*cells)));
+	for (unsigned int i = 0; i < database->nr_files && code == SQLITE_OK; i++)
+		code = read_file(database, &database->file[i], cells, row, argument);
+	free(cells);
 	return code;
+}
+
+bool sql_typed_is_unsigned(const struct sql_database *database, size_t index, size_t column)
+{
+	const struct sql_typed *typed = database->typed[index];
+
+	for (unsigned int i = 0; i < database->nr_files && column >= NR_FIXED; i++) {
+		const struct px_field *field =
+			typed->file[i].fields ? typed->file[i].place[column - NR_FIXED].field : NULL;
+
+		if (field && field->size == sizeof(uint64_t) &&
+		    (field->kind == PX_FIELD_UNSIGNED || field->kind == PX_FIELD_POINTER))
+			return true;
+	}
+	return false;
 }

@@ -18,8 +18,18 @@ void sql_typed_free(struct sql_database *database);
 const struct sql_table *sql_typed_table(const struct sql_typed *typed);
 
 /*
- * Insert the rows of all these tables into tables of the same names in the database `copy`.  Return a code of SQLite.
+ * Take a row of the table database->typed[index].  `cells` has the values of its columns, and is valid during the call.
+ * Return a code of SQLite; a code other than SQLITE_OK ends sql_typed_each().
  */
-int sql_typed_copy(struct sql_database *database);
+typedef int sql_typed_row(void *argument, size_t index, const struct sql_cell *cells, size_t nr_cells);
+
+/*
+ * Call row() for the rows of all these tables, in the order of the events.  This reads each file once, however many
+ * types it has.  Return a code of SQLite.
+ */
+int sql_typed_each(struct sql_database *database, sql_typed_row *row, void *argument);
+
+/* Return true if a column has unsigned integers of 64 bits in one of the files. */
+bool sql_typed_is_unsigned(const struct sql_database *database, size_t index, size_t column);
 
 #endif

@@ -11,57 +11,55 @@ static int begin(struct sql_cursor *cursor)
 	return sql_file_model(cursor->file) ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-static void put_ns(sqlite3_context *result, int64_t ns)
+static void put_ns(struct sql_cell *cell, int64_t ns)
 {
-	sqlite3_result_int64(result, ns);
+	sql_put_integer(cell, ns);
 }
 
-static void put_seconds(sqlite3_context *result, int64_t ns)
+static void put_seconds(struct sql_cell *cell, int64_t ns)
 {
-	sqlite3_result_double(result, (double)ns / NS_PER_S);
+	sql_put_real(cell, (double)ns / NS_PER_S);
 }
 
-static void put_thread(sqlite3_context *result, const struct waiter *thread)
+static void put_thread(struct sql_cell *cell, const struct waiter *thread)
 {
-	sql_result_text(result, thread ? thread->name : NULL);
+	sql_put_text(cell, thread ? thread->name : NULL);
 }
 
-static void put_context(sqlite3_context *result, const struct waiter *thread)
+static void put_context(struct sql_cell *cell, const struct waiter *thread)
 {
 	if (thread)
-		sqlite3_result_int64(result, thread->context);
+		sql_put_integer(cell, thread->context);
 }
 
-static void put_handle(sqlite3_context *result, const struct awaited *object)
+static void put_handle(struct sql_cell *cell, const struct awaited *object)
 {
 	if (object->handle)
-		sqlite3_result_int64(result, object->handle);
+		sql_put_integer(cell, object->handle);
 }
 
 /* As the commands waits and locks do: the function, or the address if no function is known. */
-static void put_site(struct sql_file *file, sqlite3_context *result, uintptr_t address)
+static void put_site(struct sql_file *file, struct sql_cell *cell, uintptr_t address)
 {
 	struct symbols *symbols = source_symbols(file->source);
 	const char *name = symbols && address ? symbols_code(symbols, address) : NULL;
-	char text[32];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	snprintf(cell->own, sizeof(cell->own), "0x%llx", (unsigned long long)address);
 	if (address)
-		sql_result_text(result, name ? name : text);
+		sql_put_text(cell, name ? name : cell->own);
 }
 
-static void put_ending(sqlite3_context *result, enum sql_ending ending, int error)
+static void put_ending(struct sql_cell *cell, enum sql_ending ending, int error)
 {
 	const char *name = error != 0 ? strerrorname_np(error) : NULL;
-	char text[32];
 
-	snprintf(text, sizeof(text), "error %d", error);
+	snprintf(cell->own, sizeof(cell->own), "error %d", error);
 	if (ending == SQL_LASTS)
-		sql_result_text(result, "lasts");
+		sql_put_text(cell, "lasts");
 	else if (ending == SQL_MISSING)
-		sql_result_text(result, "end missing");
+		sql_put_text(cell, "end missing");
 	else
-		sql_result_text(result, error == 0 ? "ended" : name ? name : text);
+		sql_put_text(cell, error == 0 ? "ended" : name ? name : cell->own);
 }
 
 /* Waits. */
@@ -112,61 +110,61 @@ static bool next_wait(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_waits;
 }
 
-static void wait_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void wait_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct sql_wait *wait = &cursor->file->wait[cursor->row];
 	bool is_known = wait->ending != SQL_MISSING;
 
 	switch (column) {
 	case WAIT_NUMBER:
-		put_ns(result, (int64_t)wait->number);
+		put_ns(cell, (int64_t)wait->number);
 		break;
 	case WAIT_NS:
-		put_ns(result, wait->begin_ns);
+		put_ns(cell, wait->begin_ns);
 		break;
 	case WAIT_TIME:
-		sql_result_time(result, cursor->file, wait->begin_ns);
+		sql_put_time(cell, cursor->file, wait->begin_ns);
 		break;
 	case WAIT_DURATION_NS:
 		if (is_known)
-			put_ns(result, wait->length_ns);
+			put_ns(cell, wait->length_ns);
 		break;
 	case WAIT_DURATION:
 		if (is_known)
-			put_seconds(result, wait->length_ns);
+			put_seconds(cell, wait->length_ns);
 		break;
 	case WAIT_THREAD:
-		put_thread(result, wait->thread);
+		put_thread(cell, wait->thread);
 		break;
 	case WAIT_CONTEXT:
-		put_context(result, wait->thread);
+		put_context(cell, wait->thread);
 		break;
 	case WAIT_OBJECT:
-		sql_result_text(result, wait->object->name);
+		sql_put_text(cell, wait->object->name);
 		break;
 	case WAIT_HANDLE:
-		put_handle(result, wait->object);
+		put_handle(cell, wait->object);
 		break;
 	case WAIT_KIND:
-		sql_result_text(result, wait->object->kind);
+		sql_put_text(cell, wait->object->kind);
 		break;
 	case WAIT_CALL:
-		sql_result_text(result, wait->service);
+		sql_put_text(cell, wait->service);
 		break;
 	case WAIT_SITE:
-		put_site(cursor->file, result, wait->address);
+		put_site(cursor->file, cell, wait->address);
 		break;
 	case WAIT_HOLDER:
-		put_thread(result, wait->holder);
+		put_thread(cell, wait->holder);
 		break;
 	case WAIT_WOKEN_BY:
-		put_thread(result, wait->waker);
+		put_thread(cell, wait->waker);
 		break;
 	case WAIT_WOKEN_WITH:
-		sql_result_text(result, wait->waker ? wait->waker_service : NULL);
+		sql_put_text(cell, wait->waker ? wait->waker_service : NULL);
 		break;
 	default:
-		put_ending(result, wait->ending, wait->result);
+		put_ending(cell, wait->ending, wait->result);
 		break;
 	}
 }
@@ -224,7 +222,7 @@ static bool next_hold(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_holds;
 }
 
-static void hold_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void hold_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct sql_hold *hold = &cursor->file->hold[cursor->row];
 	bool has_begin = hold->since_ns != LONG_AGO, has_end = hold->ending != SQL_MISSING;
@@ -234,50 +232,50 @@ static void hold_value(struct sql_cursor *cursor, sqlite3_context *result, int c
 	switch (column) {
 	case HOLD_NS:
 		if (has_begin)
-			put_ns(result, hold->since_ns);
+			put_ns(cell, hold->since_ns);
 		break;
 	case HOLD_TIME:
 		if (has_begin)
-			sql_result_time(result, cursor->file, hold->since_ns);
+			sql_put_time(cell, cursor->file, hold->since_ns);
 		break;
 	case HOLD_UNTIL_NS:
 		if (has_end)
-			put_ns(result, hold->until_ns);
+			put_ns(cell, hold->until_ns);
 		break;
 	case HOLD_DURATION_NS:
 		if (has_begin && has_end)
-			put_ns(result, length_ns);
+			put_ns(cell, length_ns);
 		break;
 	case HOLD_DURATION:
 		if (has_begin && has_end)
-			put_seconds(result, length_ns);
+			put_seconds(cell, length_ns);
 		break;
 	case HOLD_THREAD:
-		put_thread(result, hold->thread);
+		put_thread(cell, hold->thread);
 		break;
 	case HOLD_CONTEXT:
-		put_context(result, hold->thread);
+		put_context(cell, hold->thread);
 		break;
 	case HOLD_OBJECT:
-		sql_result_text(result, hold->object->name);
+		sql_put_text(cell, hold->object->name);
 		break;
 	case HOLD_HANDLE:
-		put_handle(result, hold->object);
+		put_handle(cell, hold->object);
 		break;
 	case HOLD_KIND:
-		sql_result_text(result, hold->object->kind);
+		sql_put_text(cell, hold->object->kind);
 		break;
 	case HOLD_SITE:
-		put_site(cursor->file, result, hold->address);
+		put_site(cursor->file, cell, hold->address);
 		break;
 	case HOLD_IS_LOCK:
-		sqlite3_result_int(result, hold->object->is_lock);
+		sql_put_integer(cell, hold->object->is_lock);
 		break;
 	case HOLD_IS_SHARED:
-		sqlite3_result_int(result, hold->is_shared);
+		sql_put_integer(cell, hold->is_shared);
 		break;
 	default:
-		put_ending(result, hold->ending, 0);
+		put_ending(cell, hold->ending, 0);
 		break;
 	}
 }
@@ -329,16 +327,15 @@ static bool next_state(struct sql_cursor *cursor)
 	return cursor->row < cursor->file->nr_states;
 }
 
-static void put_name(const struct sql_file *file, sqlite3_context *result, const struct sql_state *state)
+static void put_name(const struct sql_file *file, struct sql_cell *cell, const struct sql_state *state)
 {
 	const struct txtrace_object *object = state->context ? source_object(file->source, state->context) : NULL;
-	char text[32];
 
-	snprintf(text, sizeof(text), "tid %lld", (long long)state->thread->tid);
-	sql_result_text(result, object ? object->name : state->thread->name[0] ? state->thread->name : text);
+	snprintf(cell->own, sizeof(cell->own), "tid %lld", (long long)state->thread->tid);
+	sql_put_text(cell, object ? object->name : state->thread->name[0] ? state->thread->name : cell->own);
 }
 
-static void state_value(struct sql_cursor *cursor, sqlite3_context *result, int column)
+static void state_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	static const char *const names[] = {[THREAD_UNKNOWN] = "unknown",
 					    [THREAD_RUNNING] = "running",
@@ -349,39 +346,39 @@ static void state_value(struct sql_cursor *cursor, sqlite3_context *result, int 
 
 	switch (column) {
 	case STATE_NS:
-		put_ns(result, state->from_ns);
+		put_ns(cell, state->from_ns);
 		break;
 	case STATE_TIME:
-		sql_result_time(result, cursor->file, state->from_ns);
+		sql_put_time(cell, cursor->file, state->from_ns);
 		break;
 	case STATE_UNTIL_NS:
-		put_ns(result, state->until_ns);
+		put_ns(cell, state->until_ns);
 		break;
 	case STATE_DURATION_NS:
-		put_ns(result, state->until_ns - state->from_ns);
+		put_ns(cell, state->until_ns - state->from_ns);
 		break;
 	case STATE_DURATION:
-		put_seconds(result, state->until_ns - state->from_ns);
+		put_seconds(cell, state->until_ns - state->from_ns);
 		break;
 	case STATE_THREAD:
-		put_name(cursor->file, result, state);
+		put_name(cursor->file, cell, state);
 		break;
 	case STATE_CONTEXT:
 		if (state->context)
-			sqlite3_result_int64(result, state->context);
+			sql_put_integer(cell, state->context);
 		break;
 	case STATE_PID:
-		sqlite3_result_int64(result, state->thread->pid);
+		sql_put_integer(cell, state->thread->pid);
 		break;
 	case STATE_TID:
-		sqlite3_result_int64(result, state->thread->tid);
+		sql_put_integer(cell, state->thread->tid);
 		break;
 	case STATE_STATE:
-		sqlite3_result_text(result, names[state->state], -1, SQLITE_STATIC);
+		sql_put_string(cell, names[state->state], strlen(names[state->state]));
 		break;
 	default:
 		if (state->state == THREAD_RUNNING)
-			sqlite3_result_int64(result, state->cpu);
+			sql_put_integer(cell, state->cpu);
 		break;
 	}
 }

@@ -127,6 +127,24 @@ PX_EXPORT int txtrace_get_format(int file_desc, unsigned int *restrict format,
 	return 0;
 }
 
+PX_EXPORT int txtrace_get_commit(int file_desc, off_t *restrict offset, size_t *restrict size)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+	int saved_errno = errno;
+	bool is_found;
+
+	if (!offset || !size)
+		return EINVAL;
+	is_found = px_log_find(file_desc, &header, &layout);
+	errno = saved_errno;
+	if (!is_found)
+		return EINVAL;
+	*offset = (off_t)layout.commit;
+	*size = sizeof(struct px_log_commit);
+	return 0;
+}
+
 static int copy_log(struct px_archive *archive, int file_desc)
 {
 	const struct px_log_copy_setup setup = {.fd = file_desc,

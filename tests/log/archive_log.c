@@ -349,6 +349,27 @@ START_TEST(open_log_of_a_newer_version_gives_enotsup_where_flags_allow_more)
 }
 END_TEST
 
+/* A copy that has the commit of before and all else of after has the events of before. */
+START_TEST(commit_is_where_a_copy_of_a_running_log_needs_it)
+{
+	off_t offset = -1;
+	size_t size = 0;
+
+	create_log(POSIX_TRACE_APPEND, 1 << 16);
+	px_test_trace(type, 1);
+	ok(posix_trace_flush(stream));
+	px_test_check_log(file, PX_TEST_LOG_IS_OPEN, &facts);
+	ok(txtrace_get_commit(file, &offset, &size));
+	ck_assert_int_eq(offset, (off_t)facts.layout.commit);
+	ck_assert_uint_eq(size, sizeof(struct px_log_commit));
+	fails(txtrace_get_commit(file, NULL, &size), EINVAL);
+	fails(txtrace_get_commit(file, &offset, NULL), EINVAL);
+	fails(txtrace_get_commit(-1, &offset, &size), EINVAL);
+	fails(txtrace_get_commit(STDIN_FILENO, &offset, &size), EINVAL);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* OPEN-5 FD-1 MODEL-11 CLOSE-2 */
 START_TEST(open_leaves_the_descriptor_alone)
 {
@@ -1265,6 +1286,7 @@ int main(void)
 	tcase_add_test(tcase, open_log_of_another_machine_or_version_gives_einval);
 	tcase_add_test(tcase, open_log_in_the_other_byte_order_gives_einval);
 	tcase_add_loop_test(tcase, open_log_of_a_newer_version_gives_enotsup_where_flags_allow_more, 0, 2);
+	tcase_add_test(tcase, commit_is_where_a_copy_of_a_running_log_needs_it);
 	tcase_add_test(tcase, open_leaves_the_descriptor_alone);
 	tcase_add_test(tcase, open_and_read_do_not_change_the_file);
 	tcase_add_test(tcase, open_logs_are_not_counted_as_streams);

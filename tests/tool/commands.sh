@@ -62,7 +62,7 @@ for log in "$scratch"/logs/*.trx; do
 	ends locks "$log"
 	ends waits "$log"
 	ends sql "$log" 'select count(*) from events'
-	for format in perfetto chrome csv html jsonl ctf sqlite trx trxc; do
+	for format in perfetto chrome clickhouse csv html jsonl ctf sqlite trx trxc; do
 		ends export --to $format -o "$scratch/here/out.$format" "$log"
 		rm -rf "$scratch/here/out.$format"
 	done

@@ -6,7 +6,7 @@ make_samples
 own_streams
 buffer=$samples/threadx.trx
 log=$scratch/log.trx
-"$tool" demo -o "$log" >/dev/null 2>&1 || complain 'there is no log'
+"$(dirname "$tool")/../tests/tool/mklog" "$log" 5000 16 worker || complain 'there is no log'
 
 # same FILE ARGUMENT...: what the command prints for standard input is what it prints for the file
 same()

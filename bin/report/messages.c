@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/messages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "report/clock_fit.h"
+
+#define PPM 1e-6
+
+struct end {
+	unsigned int kind, file;
+	uint64_t key;
+	int64_t ns; /* with the shift of the file */
+};
+
+struct sent {
+	unsigned int from, to;
+	int64_t sent_ns, got_ns;
+};
+
+struct list {
+	void *items;
+	size_t nr, room;
+};
+
+struct messages {
+	struct messages_file *files;
+	unsigned int nr_files;
+	struct list sent, received; /* struct end */
+	struct list messages;	    /* struct sent */
+	size_t nr_ambiguous;	    /* numbers that several sent messages have */
+	bool *is_placed;	    /* for each file */
+	int64_t *uncertainty_ns;    /* for each file that is placed: of the correction; -1: not known */
+	int64_t *first_ns, *last_ns; /* of each file */
+};
+
+static void *add(struct list *list, size_t size)
+{
+	if (list->nr == list->room) {
+		list->room = list->room ? 2 * list->room : 1024;
+		list->items = must(reallocarray(list->items, list->room, size));
+	}
+	return (char *)list->items + list->nr++ * size;
+}
+
+/* Reading. */
+
+static void take_event(struct messages *messages, unsigned int file, struct spans *kinds, const struct event *event)
+{
+	struct messages_file *of = &messages->files[file];
+	int64_t ns = event->time_ns + of->shift_ns;
+	uint64_t key = 0;
+
+	if (messages->first_ns[file] > ns)
+		messages->first_ns[file] = ns;
+	if (messages->last_ns[file] < ns)
+		messages->last_ns[file] = ns;
+	for (unsigned int i = 0; i < kinds->nr; i++) {
+		unsigned int role = spans_role(&kinds->span[i], of->source, event, &key);
+
+		if (role & SPAN_BEGINS)
+			*(struct end *)add(&messages->sent, sizeof(struct end)) = (struct end){i, file, key, ns};
+		if (role & SPAN_ENDS)
+			*(struct end *)add(&messages->received, sizeof(struct end)) = (struct end){i, file, key, ns};
+	}
+}
+
+static void read_file(struct messages *messages, unsigned int file, struct spans *kinds)
+{
+	struct source *source = messages->files[file].source;
+	struct event event;
+
+	messages->first_ns[file] = INT64_MAX;
+	messages->last_ns[file] = INT64_MIN;
+	source_rewind(source);
+	while (source_next(source, &event))
+		take_event(messages, file, kinds, &event);
+	spans_report_keys(kinds, source);
+	spans_forget(kinds);
+	source_rewind(source);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct end *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+/* Leave only the sent messages whose number no other one has. */
+static void drop_ambiguous(struct messages *messages)
+{
+	struct end *sent = messages->sent.items;
+	size_t nr = 0;
+
+	if (messages->sent.nr > 0)
+		qsort(sent, messages->sent.nr, sizeof(*sent), by_key);
+	for (size_t i = 0, next; i < messages->sent.nr; i = next) {
+		for (next = i + 1; next < messages->sent.nr && by_key(&sent[i], &sent[next]) == 0;)
+			next++;
+		if (next == i + 1)
+			sent[nr++] = sent[i];
+		else
+			messages->nr_ambiguous++;
+	}
+	messages->sent.nr = nr;
+}
+
+/* A message may arrive in several files, or more than once. */
+static void match(struct messages *messages)
+{
+	const struct end *received = messages->received.items;
+
+	drop_ambiguous(messages);
+	for (size_t i = 0; messages->sent.nr > 0 && i < messages->received.nr; i++) {
+		const struct end *sent = bsearch(&received[i], messages->sent.items, messages->sent.nr, sizeof(*sent),
+						 by_key);
+
+		if (sent && sent->file != received[i].file)
+			*(struct sent *)add(&messages->messages, sizeof(struct sent)) =
+				(struct sent){sent->file, received[i].file, sent->ns, received[i].ns};
+	}
+}
+
+/* Placing. */
+
+static int64_t corrected(const struct messages *messages, unsigned int file, int64_t ns)
+{
+	struct messages_file unshifted = messages->files[file];
+
+	unshifted.shift_ns = 0;
+	return messages_time(&unshifted, ns);
+}
+
+static size_t count_between(const struct messages *messages, unsigned int file, bool is_placed)
+{
+	const struct sent *sent = messages->messages.items;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < messages->messages.nr; i++)
+		nr += (sent[i].from == file && messages->is_placed[sent[i].to] == is_placed) ||
+		      (sent[i].to == file && messages->is_placed[sent[i].from] == is_placed);
+	return nr;
+}
+
+/* Return the file with the most messages from and to files that are placed, or the number of files. */
+static unsigned int choose(const struct messages *messages)
+{
+	unsigned int best = messages->nr_files;
+	size_t most = 0;
+
+	for (unsigned int i = 0; i < messages->nr_files; i++) {
+		size_t nr = messages->is_placed[i] ? 0 : count_between(messages, i, true);
+
+		if (nr > most) {
+			most = nr;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The bounds for a file, from the messages to and from files that are placed. */
+struct between {
+	struct clock_bound *lower, *upper;
+	size_t nr_lower, nr_upper;
+	int64_t base_ns; /* is to be added to their values, so that a double is exact enough for them */
+	unsigned int peer; /* one of those files */
+	bool has_other_peers;
+	int64_t uncertainty_ns; /* the largest one of those files; -1: not known */
+};
+
+static void add_bound(const struct messages *messages, struct between *between, unsigned int peer, bool is_upper,
+		      int64_t at_ns, int64_t value_ns)
+{
+	struct clock_bound *bound = is_upper ? &between->upper[between->nr_upper++] :
+					       &between->lower[between->nr_lower++];
+	bool is_first = between->nr_lower + between->nr_upper == 1;
+	int64_t uncertainty_ns = messages->uncertainty_ns[peer];
+
+	if (is_first)
+		between->base_ns = value_ns;
+	between->has_other_peers |= !is_first && peer != between->peer;
+	between->peer = peer;
+	if (uncertainty_ns < 0 || (between->uncertainty_ns >= 0 && uncertainty_ns > between->uncertainty_ns))
+		between->uncertainty_ns = uncertainty_ns;
+	*bound = (struct clock_bound){(double)at_ns, (double)(value_ns - between->base_ns)};
+}
+
+static struct between find_bounds(const struct messages *messages, unsigned int file)
+{
+	const struct sent *sent = messages->messages.items;
+	int64_t origin_ns = messages->first_ns[file];
+	size_t room = messages->messages.nr;
+	struct between between = {.lower = must(calloc(room, sizeof(struct clock_bound))),
+				  .upper = must(calloc(room, sizeof(struct clock_bound)))};
+
+	for (size_t i = 0; i < messages->messages.nr; i++) {
+		if (sent[i].from == file && messages->is_placed[sent[i].to])
+			add_bound(messages, &between, sent[i].to, true, sent[i].sent_ns - origin_ns,
+				  corrected(messages, sent[i].to, sent[i].got_ns) - sent[i].sent_ns);
+		else if (sent[i].to == file && messages->is_placed[sent[i].from])
+			add_bound(messages, &between, sent[i].from, false, sent[i].got_ns - origin_ns,
+				  corrected(messages, sent[i].from, sent[i].sent_ns) - sent[i].got_ns);
+	}
+	return between;
+}
+
+/* Say how fast a clock is, if the messages tell, and else within which bounds. */
+static void describe_drift(char *text, size_t size, const struct clock_fit *fit)
+{
+	double drift = fit->drift < 0 ? -fit->drift : fit->drift;
+
+	if (drift > fit->drift_uncertainty)
+		snprintf(text, size, "%s %.1f +- %.1f us a second", fit->drift < 0 ? "gained" : "lost", drift / PPM,
+			 fit->drift_uncertainty / PPM);
+	else
+		snprintf(text, size, "gained or lost %.1f us a second at most", (drift + fit->drift_uncertainty) / PPM);
+}
+
+/* Say what is known of a clock. */
+static void report(const struct messages *messages, unsigned int file, const struct between *between,
+		   const struct clock_fit *fit)
+{
+	const char *path = messages->files[file].path;
+	const char *peer = between->has_other_peers ? "the other files" : messages->files[between->peer].path;
+	unsigned long long nr = between->nr_lower + between->nr_upper;
+	int64_t offset_ns = messages->files[file].correction.offset_ns;
+	const char *way = offset_ns < 0 ? "ahead of" : "behind";
+	char offset[32], uncertainty[32], drift[80];
+
+	units_duration(offset, sizeof(offset), offset_ns < 0 ? -offset_ns : offset_ns);
+	units_duration(uncertainty, sizeof(uncertainty), messages->uncertainty_ns[file]);
+	describe_drift(drift, sizeof(drift), fit);
+	if (!fit->is_possible)
+		message("%s: %llu messages between it and %s contradict each other: a clock was set, or an event is "
+			"not that of its message; the order of some events is wrong",
+			path, nr, peer);
+	else if ((!fit->has_lower || !fit->has_upper) && offset_ns == 0)
+		message("%s: all %llu messages between it and %s go one way, and agree with its clock, which is taken "
+			"as it is",
+			path, nr, peer);
+	else if (!fit->has_lower || !fit->has_upper)
+		message("%s: its clock was %s %s that of %s, or more: all %llu messages go one way, so they do not "
+			"tell how much more",
+			path, offset, way, peer, nr);
+	else if (messages->uncertainty_ns[file] < 0)
+		message("%s: its clock was about %s %s that of %s, from %llu messages; that clock is not known well",
+			path, offset, way, peer, nr);
+	else
+		message("%s: its clock was %s +- %s %s that of %s, and %s, from %llu messages", path, offset,
+			uncertainty, way, peer, drift, nr);
+}
+
+/* With messages in one direction, change a clock only as far as they demand. */
+static int64_t choose_offset(const struct between *between, const struct clock_fit *fit)
+{
+	int64_t offset_ns = between->base_ns + (int64_t)floor(fit->offset);
+
+	if (!fit->has_lower)
+		return offset_ns < 0 ? offset_ns : 0;
+	if (!fit->has_upper)
+		return offset_ns >= 0 ? offset_ns + 1 : 0;
+	return offset_ns;
+}
+
+static void place(struct messages *messages, unsigned int file)
+{
+	struct between between = find_bounds(messages, file);
+	struct clock_fit fit =
+		clock_fit(between.lower, between.nr_lower, between.upper, between.nr_upper, 0,
+			  (double)(messages->last_ns[file] - messages->first_ns[file]));
+
+	messages->files[file].correction = (struct clock_correction){
+		.offset_ns = choose_offset(&between, &fit), .drift = fit.drift, .origin_ns = messages->first_ns[file]};
+	messages->is_placed[file] = true;
+	messages->uncertainty_ns[file] = -1;
+	/* 2 ns: the times are rounded. */
+	if (fit.has_lower && fit.has_upper && fit.is_possible && between.uncertainty_ns >= 0)
+		messages->uncertainty_ns[file] = (int64_t)fit.uncertainty + 2 + between.uncertainty_ns;
+	report(messages, file, &between, &fit);
+	free(between.lower);
+	free(between.upper);
+}
+
+/* The first file of those between which there are messages keeps its clock. */
+static void place_all(struct messages *messages)
+{
+	for (unsigned int i = 0; i < messages->nr_files; i++) {
+		unsigned int file;
+
+		if (messages->is_placed[i])
+			continue;
+		messages->is_placed[i] = true;
+		if (i > 0)
+			message("%s: no message tells how far its clock is from that of %s, so it is taken as it is",
+				messages->files[i].path, messages->files[0].path);
+		while ((file = choose(messages)) < messages->nr_files)
+			place(messages, file);
+	}
+}
+
+void messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files)
+{
+	struct messages messages = {.files = files, .nr_files = nr_files};
+
+	messages.is_placed = must(calloc(nr_files, sizeof(*messages.is_placed)));
+	messages.uncertainty_ns = must(calloc(nr_files, sizeof(*messages.uncertainty_ns)));
+	messages.first_ns = must(calloc(nr_files, sizeof(*messages.first_ns)));
+	messages.last_ns = must(calloc(nr_files, sizeof(*messages.last_ns)));
+	for (unsigned int i = 0; i < nr_files; i++)
+		read_file(&messages, i, kinds);
+	match(&messages);
+	if (messages.nr_ambiguous > 0)
+		message("--message: several messages have the same number; these %zu numbers are not used",
+			messages.nr_ambiguous);
+	place_all(&messages);
+	free(messages.sent.items);
+	free(messages.received.items);
+	free(messages.messages.items);
+	free(messages.is_placed);
+	free(messages.uncertainty_ns);
+	free(messages.first_ns);
+	free(messages.last_ns);
+}

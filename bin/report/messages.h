@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages between the programs of several traces: an event of one file says that a message was sent, and an event of
+ * another file with the same number says that it was received.  They tell how far the clocks of the files are from each
+ * other, because a message arrives after it was sent; see clock_fit.h.
+ *
+ * The times of a file are corrected: the time to add to a time is `offset_ns + drift * (time - origin_ns)`.
+ */
+#ifndef TXTRACE_REPORT_MESSAGES_H
+#define TXTRACE_REPORT_MESSAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/spans.h"
+
+struct clock_correction {
+	int64_t offset_ns;
+	double drift;
+	int64_t origin_ns;
+};
+
+struct messages_file {
+	const char *path;
+	struct source *source;
+	int64_t shift_ns; /* is added to the times of the file before the correction */
+	struct clock_correction correction; /* the result */
+};
+
+static inline int64_t messages_time(const struct messages_file *file, int64_t time_ns)
+{
+	time_ns += file->shift_ns;
+	return time_ns + file->correction.offset_ns +
+	       (int64_t)(file->correction.drift * (double)(time_ns - file->correction.origin_ns));
+}
+
+/*
+ * Read the events of all files, find the corrections, and print what is known of each clock.  `kinds` has the events of
+ * messages.  The sources are at their beginning afterwards.  Without messages, the corrections are 0.
+ */
+void messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files);
+
+#endif

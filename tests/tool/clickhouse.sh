@@ -1,0 +1,346 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# export --to clickhouse, against real servers: each table has the same rows as in txtrace sql, and the queries of
+# doc/fleet.md find what those of txtrace-sql(1) find. A trace is loaded once, an interrupted load is found out, and the
+# rows of several traces can be spread over two servers.
+. "${srcdir:-.}/tests/tool/lib.sh"
+. "$top/tests/tool/wait_samples.sh"
+
+if "$tool" sql "$scratch/none" 'SELECT 1' 2>&1 | grep -q 'without SQLite'; then
+	echo 'SKIP: txtrace was built without SQLite'
+	exit 77
+fi
+command -v clickhouse-server >/dev/null && command -v clickhouse-client >/dev/null || {
+	echo 'SKIP: ClickHouse is not installed'
+	exit 77
+}
+own_streams
+waits_make
+cd "$scratch" || exit 99
+fails 2 '--to clickhouse writes more than one file' export --to clickhouse -o - convoy
+mklog=$(dirname "$tool")/../tests/tool/mklog
+export HOME="$scratch" # clickhouse-client writes a history there
+
+# The servers.
+
+# begin_server NAME PORT: a server that listens to this port, in a folder of its own
+begin_server()
+{
+	mkdir -p "$1"
+	cat >"$1/config.xml" <<END
+<yandex>
+	<logger><level>warning</level><log>$scratch/$1/log</log><errorlog>$scratch/$1/errors</errorlog></logger>
+	<listen_host>127.0.0.1</listen_host>
+	<tcp_port>$2</tcp_port>
+	<path>$scratch/$1/data/</path>
+	<tmp_path>$scratch/$1/tmp/</tmp_path>
+	<users_config>users.xml</users_config>
+	<default_profile>default</default_profile>
+	<default_database>default</default_database>
+	<mark_cache_size>67108864</mark_cache_size>
+	<remote_servers><fleet>
+		<shard><replica><host>127.0.0.1</host><port>$one</port></replica></shard>
+		<shard><replica><host>127.0.0.1</host><port>$two</port></replica></shard>
+	</fleet></remote_servers>
+</yandex>
+END
+	cat >"$1/users.xml" <<END
+<yandex>
+	<profiles><default/></profiles>
+	<users><default>
+		<password></password>
+		<networks><ip>127.0.0.1</ip></networks>
+		<profile>default</profile>
+		<quota>default</quota>
+	</default></users>
+	<quotas><default/></quotas>
+</yandex>
+END
+	(cd "$1" && exec clickhouse-server --config-file=config.xml >out 2>&1) &
+	servers="${servers-} $!"
+}
+
+end_servers()
+{
+	[ -z "${servers-}" ] || kill $servers 2>/dev/null
+	for server in ${servers-}; do
+		wait "$server" 2>/dev/null
+	done
+	servers=
+}
+
+answers()
+{
+	[ "$(clickhouse-client --port "$1" --query 'SELECT 1' 2>/dev/null)" = 1 ]
+}
+
+trap 'end_servers; rm -rf "$scratch"' EXIT
+# Ports that another program has are found when a server ends at once.
+for try in 1 2 3 4 5; do
+	one=$((20000 + ($$ * 2 + try * 7001) % 12000))
+	two=$((one + 1))
+	begin_server first "$one"
+	begin_server second "$two"
+	waited=0
+	until answers "$one" && answers "$two"; do
+		waited=$((waited + 1))
+		kill -0 $servers 2>/dev/null && [ "$waited" -lt 300 ] || break
+		sleep 0.2
+	done
+	if answers "$one" && answers "$two"; then
+		break
+	fi
+	end_servers
+	rm -rf first second
+done
+[ -n "$servers" ] || {
+	complain 'no server begins'
+	finish
+}
+
+# house QUERY: ask the first server
+house()
+{
+	clickhouse-client --port "$one" --database "${database-txtrace}" --query "$1"
+}
+
+# put NAME FILE OPTION...: export the trace and load it as NAME
+put()
+{
+	name=$1
+	file=$2
+	shift 2
+	"$tool" export --to clickhouse "$@" -o "$name.clickhouse" "$file" >out 2>err || complain "export fails: $(cat err)"
+	"$name.clickhouse/load.sh" --port "$one" >out 2>err || complain "load.sh of $name fails: $(cat err)"
+}
+
+# same WHAT: the files `expected` and `found` are equal
+same()
+{
+	nr_checks=$((nr_checks + 1))
+	[ -s expected ] || complain "$1: there is nothing to compare"
+	cmp -s expected found || complain "$1: not the same:
+$(diff expected found | head -10)"
+}
+
+# Tables. The text of each row is made by both, from all columns but the number of the file.
+
+# row_texts COLUMNS: the expressions for SQLite and for ClickHouse
+row_texts()
+{
+	awk -F '\t' '
+	$1 == "day" || $1 == "host" || $2 ~ /UInt64/ { next }
+	{
+		lite = "\"" $1 "\""
+		house = "`" $1 "`"
+	}
+	$2 ~ /Float64/ {
+		lite = "CAST(round(" lite " * 1e9) AS INTEGER)"
+		house = "toInt64(round(" house " * 1e9))"
+	}
+	$1 == "bytes" && $2 ~ /String/ {
+		lite = "hex(" lite ")"
+		house = "hex(assumeNotNull(" house "))"
+	}
+	{
+		of_lite = of_lite separator "hex(ifnull(" lite ", \047NULL\047))"
+		of_house = of_house comma "hex(ifNull(toString(" house "), \047NULL\047))"
+		separator = " || \047,\047 || "
+		comma = ", \047,\047, "
+	}
+	END { print of_lite; print "concat(" of_house ", \047\047)" }' "$1"
+}
+
+# compare_tables TRACE: all tables have the same rows
+compare_tables()
+{
+	for columns in "$1.clickhouse"/*.columns; do
+		table=$(basename "$columns" .columns)
+		row_texts "$columns" >texts
+		echo "SELECT '$table' AS name, $(sed -n 1p texts) AS line FROM $table"
+		echo "SELECT '$table', $(sed -n 2p texts) FROM $table WHERE file = $(cat "$1.clickhouse/file");" >&3
+	done 3>house.sql >lite.sql
+	sed '$!s/$/ UNION ALL/' lite.sql >query
+	"$tool" sql --format csv "$1" "$(cat query)" 2>err | tr -d '\r"' | sed 1d | sort >expected
+	clickhouse-client --port "$one" --database txtrace --multiquery <house.sql | tr '\t' , | sort >found
+	same "the rows of $1"
+	nr_rows=$((nr_rows + $(wc -l <found)))
+}
+
+"$mklog" plain.trx 30000 16 worker || complain 'mklog fails'
+"$mklog" other.trx 30000 16 worker || complain 'mklog fails'
+"$mksched" core <"$top/tests/data/sched/one_cpu.txt" || complain 'no log could be written'
+"$(dirname "$tool")/../tests/tool/orders" orders.trx >account || complain 'orders fails'
+nr_rows=0
+for trace in plain.trx core convoy orders.trx deadlock lost; do
+	put "$trace" "$trace"
+	compare_tables "$trace"
+done
+nr_checks=$((nr_checks + 1))
+[ "$nr_rows" -gt 30500 ] || complain "only $nr_rows rows were compared"
+
+# The queries of doc/fleet.md.
+
+# of_fleet N: the N-th query of doc/fleet.md; of_manual N: that of txtrace-sql(1)
+of_fleet()
+{
+	awk -v wanted="$1" '
+	/^```$/ { is_text = 0 }
+	is_text && nr == wanted { print }
+	/^```sql/ { is_text = 1; nr++ }' "$top/doc/fleet.md"
+}
+
+of_manual()
+{
+	awk -v wanted="$1" '
+	/^\.Sh EXAMPLES/ { is_inside = 1 }
+	/^\.Ed/ { is_text = 0 }
+	is_text && nr == wanted { print }
+	is_inside && /^\.Bd/ { is_text = 1; nr++ }' "$top/doc/man/txtrace-sql.1"
+}
+
+# The names of events and the numbers of messages are others in these traces: those of an even and an odd event differ
+# by 1.
+adapt()
+{
+	sed -e "s/'put'/'even_step'/g" -e "s/'take'/'odd_step'/g" -e 's/u32(bytes) AS id/u32(bytes) \/ 2 AS id/' \
+		-e 's/\(reinterpretAsUInt32(substring(assumeNotNull(bytes), 1, 4))\) AS id/intDiv(\1, 2) AS id/'
+}
+
+# rows COLUMNS: those of CSV, with times in microseconds
+rows()
+{
+	tr -d '\r"' | sed 's/\\N//g' | cut -d , -f "$1" | awk -F , '{
+		for (i = 1; i <= NF; i++)
+			if ($i ~ /^[0-9]+\.[0-9]+$/)
+				$i = sprintf("%.6f", $i)
+		print
+	}' OFS=,
+}
+
+# agree N FILES [COLUMNS [COLUMNS]]: the N-th queries find the same; the columns are those of the manual, and of the page
+agree()
+{
+	# shellcheck disable=SC2086  # file names
+	"$tool" sql --format csv $2 "$(of_manual "$1" | adapt)" 2>err | sed 1d | rows "${3:-1-}" >expected
+	numbers=$(for name in $2; do cat "$name.clickhouse/file"; done)
+	house "$(of_fleet "$1" | adapt | sed -e "s/{file}/$(echo "$numbers" | sed -n 1p)/g" \
+		-e "s/{other}/$(echo "$numbers" | sed -n 2p)/g") FORMAT CSV" | rows "${4:-1-}" >found
+	same "query $1 of $2"
+}
+
+put other.trx other.trx
+agree 1 convoy
+agree 2 convoy
+agree 3 convoy
+agree 4 plain.trx
+agree 5 plain.trx 1,3
+agree 6 core
+agree 7 plain.trx 1,3
+agree 8 'plain.trx other.trx'
+agree 10 plain.trx 1,4 1,4 # of many values, percentile() of txtrace sql is an estimate
+if own_preload; then
+	cat >failing.c <<'END'
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+int main(void)
+{
+	pthread_mutex_lock(&lock);
+	return pthread_mutex_trylock(&lock) + pthread_mutex_trylock(&lock) - 32;
+}
+END
+	${CC:-cc} -g -pthread failing.c -o failing
+	"$tool" record --quiet --preload -o failing.trx ./failing 2>err || complain "record fails: $(cat err)"
+	put failing.trx failing.trx
+	agree 9 failing.trx
+fi
+
+# A trace that is there is not loaded again. Its number is that of its contents, not of its name.
+house 'SELECT count() FROM events' >expected
+cp plain.trx again.trx
+put again again.trx
+nr_checks=$((nr_checks + 2))
+grep -q 'this trace is there already' err || complain "a trace is loaded twice: $(cat err)"
+cmp -s plain.trx.clickhouse/file again.clickhouse/file || complain 'one trace has two numbers'
+house 'SELECT count() FROM events' >found
+same 'the number of events'
+put named gate --host=alpha
+echo alpha >expected
+house "SELECT host FROM files WHERE file = $(cat named.clickhouse/file)" >found
+same 'the host'
+
+# An interrupted load: the row of files is the last, so it is missing.
+cat >cut.sh <<'END'
+#!/bin/sh
+case "$*" in *"INSERT INTO txtrace.files"*) exit 1 ;; esac
+exec clickhouse-client "$@"
+END
+chmod +x cut.sh
+nr_checks=$((nr_checks + 4))
+"$tool" export --to clickhouse -o cut.clickhouse turns >out 2>err || complain "export fails: $(cat err)"
+CLICKHOUSE_CLIENT="$scratch/cut.sh" cut.clickhouse/load.sh --port "$one" >out 2>err && complain 'the load is not cut'
+cut.clickhouse/load.sh --port "$one" >out 2>err && complain 'rows are loaded twice'
+grep -q 'an earlier load did not end' err || complain "an interrupted load is not told: $(cat err)"
+grep '^ALTER TABLE' err >alter
+while read -r statement; do
+	house "$statement" </dev/null
+done <alter
+is_empty()
+{
+	[ "$(house "SELECT count() FROM events WHERE file = $(cat cut.clickhouse/file)")" = 0 ] &&
+		[ "$(house 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0 ]
+}
+await is_empty
+cut.clickhouse/load.sh --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
+
+# Fields: unsigned integers of 64 bits are whole; a new field is a new column; another type is refused.
+sed -n 's/.*"key": \([0-9]*\).*/\1/p' account | sort >expected
+house 'SELECT key FROM type_order' | sort >found
+same 'unsigned integers of 64 bits'
+for n in 1 2 3; do
+	"$mklog" few$n.trx $((10 + n)) 16 worker || complain 'mklog fails'
+done
+put few1 few1.trx --type 'even_step=u32 n'
+put few2 few2.trx --type 'even_step=u32 n; u32 more'
+printf '0\t6\n6\t6\n' >expected
+house 'SELECT count(more) AS nr, count(n) FROM type_even_step GROUP BY file ORDER BY nr' >found
+same 'a field that is new'
+nr_checks=$((nr_checks + 2))
+"$tool" export --to clickhouse --type 'even_step=f32 n' -o few3.clickhouse few3.trx >out 2>err ||
+	complain "export fails: $(cat err)"
+few3.clickhouse/load.sh --port "$one" >out 2>err && complain 'a field of another type is loaded'
+grep -q 'the column n of txtrace.type_even_step is Nullable(Int64), but here it is Nullable(Float64)' err ||
+	complain "a field of another type is not named: $(cat err)"
+
+# Two servers. The database fleet stands for the tables of both; each trace is on one of them.
+for port in "$one" "$two"; do
+	clickhouse-client --port "$port" --query 'CREATE DATABASE IF NOT EXISTS txtrace'
+	clickhouse-client --port "$port" --database txtrace --multiquery <plain.trx.clickhouse/schema.sql
+done
+house 'CREATE DATABASE fleet'
+for columns in plain.trx.clickhouse/*.columns; do
+	table=$(basename "$columns" .columns)
+	echo "TRUNCATE TABLE $table; CREATE TABLE fleet.$table AS $table ENGINE = Distributed(fleet, txtrace, $table, file);"
+done | clickhouse-client --port "$one" --database txtrace --multiquery
+for trace in plain.trx other.trx core convoy deadlock lost; do
+	TXTRACE_DATABASE=fleet "$trace.clickhouse/load.sh" --port "$one" --insert_distributed_sync=1 >out 2>err ||
+		complain "load.sh of $trace into two servers fails: $(cat err)"
+done
+# The number of a trace chooses its server.
+for trace in plain.trx other.trx core convoy deadlock lost; do
+	number=$(cat "$trace.clickhouse/file")
+	echo "$((${number#"${number%?}"} % 2)) $number $("$tool" print --format csv "$trace" 2>err | sed 1d | wc -l)"
+done | sort >expected
+for server in 0 1; do
+	clickhouse-client --port "$((one + server))" \
+		--query "SELECT '$server', toString(file), count() FROM txtrace.events GROUP BY file"
+done | tr '\t' ' ' | sort >found
+same 'the events on two servers'
+database=fleet
+agree 1 convoy
+agree 4 plain.trx
+agree 5 plain.trx 1,3
+agree 8 'plain.trx other.trx'
+finish
