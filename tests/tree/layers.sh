@@ -40,7 +40,7 @@ check()
 			level[folders[i]] = i
 		level["main.c"] = n + 1
 		# Files that each file may include: what configure and the build make, and the public headers.
-		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["tx_trace_posix.h"]; seen["export/perfetto.pb-c.h"]
+		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["txtrace_types.h"]; seen["tx_trace_posix.h"]; seen["export/perfetto.pb-c.h"]
 	}
 
 	function complain(text)
