@@ -55,25 +55,9 @@ fi
 mkdir "$scratch/hostile"
 "$tests/fuzz/seeds" "$scratch/hostile" || complain 'seeds fails'
 cp "$top"/tests/fuzz/findings/* "$scratch/hostile"
-cat >"$scratch/damage.py" <<'END'
-import os, random, sys
-random.seed(int(sys.argv[1]))
-for path in sys.argv[3:]:
-    with open(path, "rb") as file:
-        whole = file.read(200000)
-    for i in range(6):
-        data = bytearray(whole)
-        for _ in range(random.choice((1, 10, 200))):
-            at = random.choice((random.randrange(len(data)), random.randrange(min(len(data), 4096))))
-            data[at] = random.choice((0, 255, random.randrange(256)))
-        if i % 3 == 2:
-            del data[random.randrange(len(data)):]
-        with open(os.path.join(sys.argv[2], f"{os.path.basename(path)}.{i}"), "wb") as file:
-            file.write(data)
-END
 seed=$(date +%s)
 echo "seed $seed"
-"$python" "$scratch/damage.py" "$seed" "$scratch/hostile" "$@" "$samples/threadx.trx" || complain 'damage.py fails'
+"$python" "$top/tests/python/damage.py" "$seed" "$scratch/hostile" "$@" "$samples/threadx.trx" || complain 'damage.py fails'
 check hostile "$scratch"/hostile/*
 
 if "$python" -m mypy --version >/dev/null 2>&1; then

@@ -19,9 +19,10 @@ esac
 orders='
 lib base txtb fields event ring sched registry calls trace log stream api
 bin base input extract cli trace trx waits report diff check capture live sql export cmd
+babeltrace2 .
 threadx .
 preload . standalone wrap
-tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool python preload oracle fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool python babeltrace2 preload oracle fuzz
 '
 
 failed=0
@@ -97,7 +98,7 @@ check()
 	# preload includes headers of all of lib, and tests those of lib, preload and bin.
 	function tree_of(name,   i, trees, path, line)
 	{
-		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib threadx preload bin" : "lib", trees, " ")
+		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib threadx preload bin" : tree == "babeltrace2" ? "bin" : "lib", trees, " ")
 		for (i = 1; i in trees; i++) {
 			path = "../" trees[i] "/" name
 			if ((getline line <path) >= 0) {
