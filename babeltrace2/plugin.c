@@ -7,7 +7,7 @@
  *	inputs	the files (required).  Each has an output port: "out", or "out0", "out1", ...
  *	tick-ns	the length of a tick of a trace buffer of ThreadX
  *
- * Each message iterator opens its file and reads it on its own.  The tool's code for export --to ctf makes the messages.
+ * Each message iterator opens its file and reads it itself.  The tool's code for export --to ctf makes the messages.
  * Its allocations end the tool if there is no memory.  Here, they end only the call of Babeltrace (run()).  What the
  * call has allocated until then is not freed, and the iterator makes no more messages.
  */

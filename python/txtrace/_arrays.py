@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from ._trace import EventType, Trace
 
 _EVENT = numpy.dtype([
-    ("ns", "u8"), ("address", "u8"), ("pthread", "u8"), ("offset", numpy.uintp), ("length", numpy.uintp), ("type", "u4"),
-    ("pid", "i4"), ("truncation", "i4"), ("cpu", "u4"), ("context", "u4"), ("priority", "i4"), ("interrupted", "u4"),
-    ("phase", "i4"), ("native", "u4"), ("state", "u4"), ("object", "u4"), ("waker", "u4"), ("reserved", "u8", 2)],
+    ("ns", "u8"), ("address", "u8"), ("pthread", "u8"), ("offset", numpy.uintp), ("length", numpy.uintp),
+    ("type", "u4"), ("pid", "i4"), ("truncation", "i4"), ("cpu", "u4"), ("context", "u4"), ("priority", "i4"),
+    ("interrupted", "u4"), ("phase", "i4"), ("native", "u4"), ("state", "u4"), ("object", "u4"), ("waker", "u4"),
+    ("reserved", "u8", 2)],
     align=True)
 _COLUMNS = ("ns", "type", "pid", "cpu", "context", "priority", "address", "phase", "object", "waker")
 

@@ -85,7 +85,8 @@ class Layout:
             shared[key] = {}
             for i in range(field.nr_names):
                 value = field.names[i].value
-                shared[key].setdefault(value if field.is_signed else value & mask, text(ffi.string(field.names[i].name)))
+                number = value if field.is_signed else value & mask
+                shared[key].setdefault(number, text(ffi.string(field.names[i].name)))
         return shared[key]
 
     # Data without nested parts are decoded with one call of struct.

@@ -28,7 +28,8 @@ def find_tool() -> str:
 def run_json(arguments: Sequence[str], path: str) -> Any:
     """Run a command of the tool with a file, and return what it prints with --format json."""
     command = [find_tool(), arguments[0], "--format=json", *arguments[1:], "--", path]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           check=False)
     if ended.returncode != 0:
         why = ended.stderr.decode("utf-8", "replace").strip()
         raise TraceError(0, why or f"{command[0]} ended with {ended.returncode}", path)
