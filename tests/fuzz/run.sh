@@ -68,7 +68,8 @@ build_extract()
 	done
 	# shellcheck disable=SC2086  # options
 	clang -std=gnu11 -D_GNU_SOURCE -g -O1 $flags -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer -fsanitize=$sanitizers \
-		-I"$srcdir/bin" -I"$srcdir/tests" "$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" \
+		-I"$srcdir/bin" -I"$srcdir/tests" "$srcdir/bin/base/memory.c" \
+		"$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" \
 		"$srcdir"/bin/extract/*.c \
 		"$srcdir/tests/fuzz/extract.c" $libraries -o "$work/extract" ||
 		fail 'the target for extract was not built'
