@@ -9,6 +9,7 @@
 #define _TRACE_EXT_H
 
 #include <trace.h>
+#include <txtrace_types.h> /* descriptions of event types */
 
 #ifdef __cplusplus
 extern "C" {
@@ -271,6 +272,43 @@ int txtrace_event_priority(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__event);
 
 /*
+ * An event that txtrace_getnext_events() has read.  Its members are those of struct posix_trace_event_info, what the
+ * functions above return, and those of struct txtrace_call below.
+ */
+struct txtrace_event {
+	unsigned long long time_ns; /* posix_timestamp in nanoseconds */
+	unsigned long long address; /* posix_prog_address */
+	unsigned long long thread;  /* posix_thread_id */
+	size_t offset;		    /* where its data begin in the buffer */
+	size_t length;		    /* bytes of data */
+	trace_event_id_t type;
+	pid_t pid;
+	int truncation;
+	unsigned int cpu;
+	unsigned int context;
+	int priority;
+	unsigned int interrupted;
+	int phase;	     /* TXTRACE_CALL_WHOLE, ...; -1: the event is no call of a log */
+	unsigned int native; /* of a call of a log: as in struct txtrace_call; otherwise 0 */
+	unsigned int state;
+	unsigned int object;
+	unsigned int waker;
+	unsigned long long __reserved[2];
+};
+
+/*
+ * Read the next events, at most nr_events, and their data one after the other into data, each at a multiple of 8 bytes.
+ * Store in *nr_read how many there are; 0: posix_trace_trygetnext_event() would have returned no event.  The function
+ * also ends when the buffer has less room than the max-data-size of the stream, or 1024 bytes if that is less.  So with
+ * a buffer of at least both, and an event more, no data are cut; a first event that has no room is cut, as
+ * posix_trace_getnext_event() cuts it.  This function does not wait, and is no cancellation point.
+ * EINVAL: trid is not a stream that can be read, a pointer is NULL, or nr_events is 0.
+ */
+int txtrace_getnext_events(trace_id_t __trid, struct txtrace_event *__posix_trace_restrict __events,
+			   size_t __nr_events, void *__posix_trace_restrict __data, size_t __size,
+			   size_t *__posix_trace_restrict __nr_read);
+
+/*
  * Get the text of a file tracex_custom.trxc, from which TraceX reads the names of this stream's user events.  The text
  * has a line for each event type that TraceX does not know, and no terminating null.  trid may be any stream, active or
  * pre-recorded.  Store the length of the text in bytes in *length.  buffer may be NULL if size is 0.  ENOSPC: size is
@@ -424,67 +462,6 @@ int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
 				    char *__text, size_t __size),
 		      void *__argument);
-
-/*
- * Descriptions of event types.
- *
- * A description says which fields the data of an event type have, so that readers show `id=7 load=0.5` instead of
- * bytes.  It is a list of declarations in one of two forms (txtrace-types(7) has the grammar and the limits):
- *
- *	"u32 id; pad 4; f64 load; char name[24]"	nothing is aligned
- *	"uint32_t id; double load; char name[24];"	as the compiler lays out the members of a structure
- *
- * or the name of a type of the program, such as "struct order", which a reader may find in the debugging information.
- * txtrace shows such data as bytes.
- *
- * txtrace_describe_type() describes a type that this process has opened with posix_trace_eventid_open().  It works
- * before, during and after a trace.  The description belongs to the name, as the identifier does: it is in the logs of
- * all streams that trace this process, controllers of other processes find it, and so do children and the programs that
- * the process executes.  txtrace_trid_describe_type() describes a type in one active stream, for its controller.
- *
- * Return 0, also if the type already has the same description.  EEXIST: it has another one, which stays.  EINVAL: the
- * description is wrong, event is not a type of user events that was opened, trid is not an active stream of this
- * process, or description is NULL.  ENOSPC: the descriptions of all types and spans have more than 32768 bytes.
- * ENOMEM.
- */
-int txtrace_describe_type(trace_event_id_t __event, const char *__description);
-int txtrace_trid_describe_type(trace_id_t __trid, trace_event_id_t __event,
-			       const char *__description);
-
-/* Describe an event type by the name of a type of the program: TXTRACE_TYPE(id, struct order). */
-#define TXTRACE_TYPE(event, type) ((void)sizeof(type), txtrace_describe_type((event), #type))
-
-/*
- * Check a description.  Return 0, with *column 0, or EINVAL with the column of the mistake in *column, counted in bytes
- * from 1, and a constant text about it in *mistake.  mistake may be NULL.  EINVAL with *column unchanged: a pointer is
- * NULL.  ENOMEM.
- */
-int txtrace_describe_check(const char *__posix_trace_restrict __description,
-			   size_t *__posix_trace_restrict __column,
-			   const char **__posix_trace_restrict __mistake);
-
-/*
- * Get the description of an event type of an active stream or of a log.  The text has no terminating null.  Store its
- * length in *length; 0: the type has no description.  buffer may be NULL if size is 0.  ENOSPC: size is less than
- * *length; nothing is copied.  EINVAL: trid is not a stream of this process, it has no such type, or a pointer is NULL.
- */
-int txtrace_get_type_description(trace_id_t __trid, trace_event_id_t __event, char *__buffer,
-				 size_t __size, size_t *__length);
-
-/*
- * Describe a span: the time from an event of the type begin to a later event of the type end.  field is the path of a
- * field in the data of both types, such as "id": events with the same value belong together.  NULL: events of one
- * thread belong together.  This process has opened both types with posix_trace_eventid_open().
- *
- * The span is kept where the descriptions of types are, under its name, which becomes a type of user events.  No event
- * should have this type.  txtrace report --spans shows how long spans take.
- *
- * Return 0, also if the span is described in the same way.  EEXIST: the name has another description.  EINVAL: begin or
- * end is no type of user events that was opened, name is NULL, empty or the name of one of them, or field is no path.
- * ENAMETOOLONG.  ENOSPC: there are too many types, or descriptions.  ENOMEM.
- */
-int txtrace_describe_span(const char *__name, trace_event_id_t __begin, trace_event_id_t __end,
-			  const char *__field);
 
 /* A function that libtxtrace-preload.so wraps in the traced program. */
 enum {

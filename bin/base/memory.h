@@ -7,13 +7,19 @@
 
 #include "base/message.h"
 
+/*
+ * What must() calls instead of ending the process, in a program that is not the tool.  It does not return.  NULL: end
+ * the process.  Each thread has its own.
+ */
+extern __thread void (*memory_on_failure)(void);
+
+_Noreturn void memory_fail(void);
+
 /* Return the result of an allocation, or exit if it is NULL. */
 static inline void *must(const void *memory)
 {
-	if (!memory) {
-		message("there is not enough memory");
-		exit(EXIT_TROUBLE);
-	}
+	if (!memory)
+		memory_fail();
 	return (void *)memory;
 }
 

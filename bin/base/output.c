@@ -323,9 +323,16 @@ void text_utf8(char *copy, size_t size, const char *string)
 	size_t used = 0;
 
 	while (*string) {
-		size_t length = sequence((const unsigned char *)string);
-		size_t taken = length > 0 ? length : 1;
+		size_t length, taken;
 
+		if ((unsigned char)*string < 0x80) { /* nearly all bytes are ASCII */
+			if (used + 1 >= size)
+				break;
+			copy[used++] = *string++;
+			continue;
+		}
+		length = sequence((const unsigned char *)string);
+		taken = length > 0 ? length : 1;
 		if (used + taken >= size)
 			break;
 		memcpy(copy + used, length > 0 ? string : "?", taken);

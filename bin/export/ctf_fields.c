@@ -8,6 +8,8 @@
 #include "base/output.h"
 #include "export/ctf_events.h"
 
+#define SHORT_TEXT 63 /* bytes of a text that needs no memory of its own */
+
 size_t ctf_fields_size(const struct px_fields *fields, size_t size)
 {
 	bool takes_all = fields->top->last->is_rest && fields->top->size < size;
@@ -160,12 +162,21 @@ static void fill_structure(bt_field *to, const struct px_struct *of, uint64_t bi
 
 static void set_text(bt_field *to, const char *text, size_t length)
 {
-	char *copy = must(strndup(text, length)), *clean = must(malloc(4 * length + 1));
+	char room[2][SHORT_TEXT + 1], *copy = room[0], *clean = room[1];
+	bool is_long = length > SHORT_TEXT;
 
-	text_utf8(clean, 4 * length + 1, copy);
+	if (is_long) {
+		copy = must(malloc(length + 1));
+		clean = must(malloc(length + 1));
+	}
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	text_utf8(clean, length + 1, copy);
 	ctf_must_be_zero(bt_field_string_set_value(to, clean));
-	free(clean);
-	free(copy);
+	if (is_long) {
+		free(clean);
+		free(copy);
+	}
 }
 
 static void fill_value(bt_field *to, const struct px_field *field, uint64_t bit, const struct ctf_data *data)

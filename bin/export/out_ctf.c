@@ -3,11 +3,7 @@
  * export --to ctf: make a directory with a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass.
  *
  * Babeltrace's sink.ctf.fs writes the files.  This file has a source component for a Babeltrace graph.  The graph pulls
- * the events, so this exporter has run() and no event().  ctf_events.c makes the events.  There is one stream, divided
- * into packets of PACKET_EVENTS events.  A gap becomes a packet without events.  This packet records that events
- * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.
- *
- * The events of spans are in the same stream, each directly before the event that begins the span.
+ * the events, so this exporter has run() and no event().  ctf_messages.c makes the messages.
  */
 #include <babeltrace2/babeltrace.h>
 #include <stdio.h>
@@ -16,188 +12,16 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "cli/options.h"
-#include "export/ctf_events.h"
+#include "export/ctf_messages.h"
 #include "export/directory.h"
 #include "export/export.h"
-#include "export/span_list.h"
-
-#define PACKET_EVENTS 65536
-
-enum step {
-	STEP_BEGIN,
-	STEP_BETWEEN,
-	STEP_GAP,
-	STEP_GAP_OPEN,
-	STEP_GAP_CLOSE,
-	STEP_OPEN,
-	STEP_EVENTS,
-	STEP_END,
-	STEP_OVER
-};
 
 struct ctf {
 	struct export *export;
-	struct ctf_events events;
-	bt_packet *packet;
-
-	enum step step;
-	struct event event; /* the next event, if has_event */
-	bool has_event, is_at_end;
-	uint64_t last_ns; /* time of the last message */
-	uint64_t gap_end_ns;
-	uint64_t nr_in_packet;
-	uint64_t nr_in_gap; /* number of events that were lost in the only gap; 0: not known */
-	struct span_list spans;
-	size_t next_span;
-	bool ends_in_gap;   /* the stream was full when the recording ended, and has no OVERFLOW for that */
+	struct ctf_messages messages;
 };
 
-/* Messages. */
-
-/* Make sure that ctf->event has the next event.  Return false if there are no more events. */
-static bool peek(struct ctf *ctf)
-{
-	if (!ctf->has_event && !ctf->is_at_end) {
-		ctf->has_event = selection_next(ctf->export->selection, ctf->export->source,
-						&ctf->event);
-		ctf->is_at_end = !ctf->has_event;
-	}
-	return ctf->has_event;
-}
-
-/*
- * Return the time of the next message.  The times of a stream must not fall.  An OVERFLOW may have an earlier time.
- * Then use the time of the last message.
- */
-static uint64_t time_of(struct ctf *ctf)
-{
-	uint64_t time_ns = ctf->event.time_ns > 0 ? (uint64_t)ctf->event.time_ns : 0;
-
-	return ctf->has_event && time_ns > ctf->last_ns ? time_ns : ctf->last_ns;
-}
-
-static const bt_message *begin_packet(struct ctf *ctf, bt_self_message_iterator *iterator,
-				      enum step step)
-{
-	ctf->packet = must(bt_packet_create(ctf->events.stream));
-	ctf->nr_in_packet = 0;
-	ctf->step = step;
-	return bt_message_packet_beginning_create_with_default_clock_snapshot(iterator, ctf->packet,
-									      ctf->last_ns);
-}
-
-static const bt_message *end_packet(struct ctf *ctf, bt_self_message_iterator *iterator,
-				    enum step step)
-{
-	const bt_message *message = bt_message_packet_end_create_with_default_clock_snapshot(
-		iterator, ctf->packet, ctf->last_ns);
-
-	bt_packet_put_ref(ctf->packet);
-	ctf->packet = NULL;
-	ctf->step = step;
-	return message;
-}
-
-/* Make the packet of a gap.  The format records losses only between the ends of two packets. */
-static const bt_message *discard_events(struct ctf *ctf, bt_self_message_iterator *iterator)
-{
-	bt_message *message;
-
-	ctf->has_event = false; /* the packet of the gap replaces this OVERFLOW */
-	peek(ctf);
-	ctf->gap_end_ns = time_of(ctf);
-	ctf->step = STEP_GAP_OPEN;
-	message = must(bt_message_discarded_events_create_with_default_clock_snapshots(
-		iterator, ctf->events.stream, ctf->last_ns, ctf->gap_end_ns));
-	if (ctf->nr_in_gap > 0)
-		bt_message_discarded_events_set_count(message, ctf->nr_in_gap);
-	return message;
-}
-
-static bool is_at_gap(struct ctf *ctf)
-{
-	return peek(ctf) && ctf->event.type == POSIX_TRACE_OVERFLOW;
-}
-
-static const bt_message *put_event(struct ctf *ctf, bt_self_message_iterator *iterator)
-{
-	struct ctf_shape shape = ctf_events_shape(&ctf->events, &ctf->event);
-	bt_message *message;
-	bt_event *event;
-
-	ctf->last_ns = time_of(ctf);
-	message = must(bt_message_event_create_with_packet_and_default_clock_snapshot(
-		iterator, ctf_events_class(&ctf->events, &ctf->event, &shape), ctf->packet, ctf->last_ns));
-	event = bt_message_event_borrow_event(message);
-	ctf_events_fill(&ctf->events, &ctf->event, &shape, event);
-	ctf->has_event = false;
-	ctf->nr_in_packet++;
-	return message;
-}
-
-/* Return true if a span begins with the next event, or before. */
-static bool is_at_span(struct ctf *ctf)
-{
-	return ctf->next_span < ctf->spans.nr && peek(ctf) &&
-	       ctf->spans.time[ctf->next_span].number <= ctf->event.number;
-}
-
-static const bt_message *put_span(struct ctf *ctf, bt_self_message_iterator *iterator)
-{
-	const struct span_time *time = &ctf->spans.time[ctf->next_span++];
-	struct event begins = ctf->event;
-	const struct txtrace_object *object = source_object(ctf->export->source, time->context);
-	bt_message *message;
-
-	if (time->number != ctf->event.number) { /* a packet without events replaces the event that begins the span */
-		begins = (struct event){.context = time->context, .pid = object ? object->pid : 0, .priority = -1,
-					.thread = source_context_name(ctf->export->source, time->context)};
-	}
-	ctf->last_ns = time_of(ctf);
-	message = must(bt_message_event_create_with_packet_and_default_clock_snapshot(
-		iterator, ctf_events_span_class(&ctf->events), ctf->packet, ctf->last_ns));
-	ctf_events_fill_span(&ctf->events, &begins, ctf->spans.spans.span[time->span].name, time,
-			     bt_message_event_borrow_event(message));
-	return message;
-}
-
-/* Return the next message, or NULL if this step has none. */
-static const bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *iterator)
-{
-	switch (ctf->step) {
-	case STEP_BEGIN:
-		ctf->step = STEP_BETWEEN;
-		return must(bt_message_stream_beginning_create(iterator, ctf->events.stream));
-	case STEP_BETWEEN:
-		ctf->step = peek(ctf) ? STEP_OPEN : ctf->ends_in_gap ? STEP_GAP : STEP_END;
-		ctf->ends_in_gap &= ctf->step != STEP_GAP;
-		return NULL;
-	case STEP_GAP:
-		return discard_events(ctf, iterator);
-	case STEP_GAP_OPEN:
-		return must(begin_packet(ctf, iterator, STEP_GAP_CLOSE));
-	case STEP_GAP_CLOSE:
-		ctf->last_ns = ctf->gap_end_ns;
-		return must(end_packet(ctf, iterator, STEP_BETWEEN));
-	case STEP_OPEN:
-		ctf->last_ns = time_of(ctf);
-		return must(begin_packet(ctf, iterator, STEP_EVENTS));
-	case STEP_EVENTS:
-		while (peek(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
-			ctf->has_event = false; /* skip RESUME: the packet already shows the end of the gap */
-		if (is_at_gap(ctf))
-			return must(end_packet(ctf, iterator, STEP_GAP));
-		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
-			return must(end_packet(ctf, iterator, STEP_BETWEEN));
-		return is_at_span(ctf) ? put_span(ctf, iterator) : put_event(ctf, iterator);
-	case STEP_END:
-		ctf->step = STEP_OVER;
-		return must(bt_message_stream_end_create(iterator, ctf->events.stream));
-	case STEP_OVER:
-		break;
-	}
-	return NULL;
-}
+/* The graph. */
 
 static bt_message_iterator_class_next_method_status next(bt_self_message_iterator *iterator,
 							 bt_message_array_const messages,
@@ -206,18 +30,8 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	struct ctf *ctf =
 		bt_self_component_get_data(bt_self_message_iterator_borrow_component(iterator));
 
-	*count = 0;
-	while (*count < capacity && ctf->step != STEP_OVER) {
-		const bt_message *message = next_message(ctf, iterator);
-
-		if (message)
-			messages[(*count)++] = message;
-	}
-	return *count > 0 ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
-			    BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+	return ctf_messages_next(&ctf->messages, iterator, messages, capacity, count);
 }
-
-/* The graph. */
 
 static bt_component_class_initialize_method_status
 initialize(bt_self_component_source *source, bt_self_component_source_configuration *configuration,
@@ -228,7 +42,7 @@ initialize(bt_self_component_source *source, bt_self_component_source_configurat
 
 	(void)configuration;
 	(void)parameters;
-	ctf_events_begin(&ctf->events, ctf->export->source, component);
+	ctf_events_begin(&ctf->messages.events, ctf->export->source, component);
 	bt_self_component_set_data(component, data);
 	ctf_must_be_zero(bt_self_component_source_add_output_port(source, "out", NULL, NULL));
 	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
@@ -301,31 +115,8 @@ static bool run_graph(struct ctf *ctf, const char *path)
 		return false; /* do not free the graph, because Babeltrace would free a failed sink twice */
 	}
 	bt_graph_put_ref(graph); /* free the graph first, because its sink uses the trace */
-	bt_packet_put_ref(ctf->packet);
-	ctf_events_put_refs(&ctf->events);
+	ctf_messages_put_refs(&ctf->messages);
 	return is_fine;
-}
-
-/* Find out how many events the gaps of the file have, if that is known. */
-static void count_lost(struct ctf *ctf)
-{
-	const struct source *read = ctf->export->source;
-	unsigned long long nr_lost = read->loss.overwritten + read->loss.dropped, nr_gaps = 0;
-	struct source *source = nr_lost > 0 ? source_open(read->path, 0) : NULL;
-	struct event event;
-
-	if (!source)
-		return;
-	while (source_next(source, &event))
-		nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
-	source_close(source);
-	ctf->ends_in_gap = nr_gaps == 0 && read->loss.dropped > 0;
-	if (nr_gaps < 2)
-		ctf->nr_in_gap = nr_lost;
-	else
-		message("%s: %llu events were lost in %llu gaps, and the log does not say how many in each; Babeltrace "
-			"shows each gap as 1 event",
-			read->path, nr_lost, nr_gaps);
 }
 
 static bool run(struct export *export)
@@ -336,12 +127,9 @@ static bool run(struct export *export)
 
 	if (!directory_begin(&directory, export))
 		return false;
-	count_lost(&ctf);
-	span_list_read(&ctf.spans, export->source, export->selection, export->spans, false);
-	source_rewind(export->source);
+	ctf_messages_prepare(&ctf.messages, export->source, export->selection, export->spans);
 	is_fine = directory_end(&directory, export, run_graph(&ctf, directory.path));
-	ctf_events_free(&ctf.events);
-	span_list_free(&ctf.spans);
+	ctf_messages_free(&ctf.messages);
 	return is_fine;
 }
 

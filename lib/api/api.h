@@ -15,6 +15,7 @@
 #include "event/eventset.h"
 #include "event/names.h"
 #include "registry/registry.h"
+#include "ring/report.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 #include "trace/types.h"
@@ -58,6 +59,23 @@ _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USERE
  * <trace_ext.h> return.
  */
 enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
+
+/* Return posix_truncation_status. */
+static inline int px_truncation(const struct px_report *report)
+{
+	if (report->copied < report->length)
+		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: this takes precedence over TRUNCATED_RECORD */
+	return report->record.flags & PX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD :
+							    POSIX_TRACE_NOT_TRUNCATED;
+}
+
+/* Return TXTRACE_CALL_... for the flags of a record of a call. */
+static inline int px_call_phase(uint32_t flags)
+{
+	if (flags & PX_RECORD_BEGINS)
+		return TXTRACE_CALL_BEGINS;
+	return flags & PX_RECORD_ENDS ? TXTRACE_CALL_ENDS : TXTRACE_CALL_WHOLE;
+}
 
 /* The following functions only convert the type of a pointer.  NULL stays NULL. */
 static inline struct px_attr *px_attr_of(trace_attr_t *attr)

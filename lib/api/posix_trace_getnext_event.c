@@ -23,14 +23,6 @@ static bool is_usable(const struct destination *to)
 	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
 }
 
-static int truncation(const struct px_report *report)
-{
-	if (report->copied < report->length)
-		return POSIX_TRACE_TRUNCATED_READ; /* GETNEXT-5: this takes precedence over TRUNCATED_RECORD */
-	return report->record.flags & PX_RECORD_TRUNCATED ? POSIX_TRACE_TRUNCATED_RECORD :
-							    POSIX_TRACE_NOT_TRUNCATED;
-}
-
 static void fill_in(const struct px_report *report, const struct destination *to)
 {
 	const struct px_record *record = &report->record;
@@ -40,7 +32,7 @@ static void fill_in(const struct px_report *report, const struct destination *to
 	to->event->posix_prog_address = (void *)(uintptr_t)record->address;
 	to->event->posix_thread_id = (pthread_t)record->thread;
 	to->event->posix_timestamp = px_clock_timespec(report->time_ns);
-	to->event->posix_truncation_status = truncation(report);
+	to->event->posix_truncation_status = px_truncation(report);
 	to->event->__reserved[PX_INFO_CONTEXT] = (int)record->context;
 	to->event->__reserved[PX_INFO_PRIORITY] = (int)record->priority;
 	to->event->__reserved[PX_INFO_CPU] = (int)record->cpu;

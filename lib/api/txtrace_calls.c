@@ -18,13 +18,6 @@ _Static_assert(PX_INFO_PLACE_HIGH <
 		       sizeof(((struct posix_trace_event_info *)0)->__reserved) / sizeof(int),
 	       "there is room for it");
 
-static int phase_of(uint32_t flags)
-{
-	if (flags & PX_RECORD_BEGINS)
-		return TXTRACE_CALL_BEGINS;
-	return flags & PX_RECORD_ENDS ? TXTRACE_CALL_ENDS : TXTRACE_CALL_WHOLE;
-}
-
 PX_EXPORT int txtrace_get_call(trace_id_t trid, const struct posix_trace_event_info *event,
 			       struct txtrace_call *call)
 {
@@ -44,7 +37,7 @@ PX_EXPORT int txtrace_get_call(trace_id_t trid, const struct posix_trace_event_i
 	if (!is_call)
 		return ENOENT;
 	*call = (struct txtrace_call){.native = known.native,
-				      .phase = phase_of(known.flags),
+				      .phase = px_call_phase(known.flags),
 				      .state = known.state,
 				      .object = known.object,
 				      .waker = known.waker};

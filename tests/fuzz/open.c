@@ -214,6 +214,34 @@ static void read_events(trace_id_t trid, size_t capacity, long limit)
 	}
 }
 
+static void read_many(trace_id_t trid, size_t capacity)
+{
+	static unsigned char data[4096];
+	struct txtrace_event events[16];
+	size_t nr = 1;
+
+	for (int i = 0; i < EVENTS_MAX && nr > 0; i++) {
+		if (txtrace_getnext_events(trid, events, 16, data, capacity, &nr) != 0 || nr > 16)
+			abort();
+		for (size_t at = 0; at < nr; at++)
+			if (events[at].length > 0 && events[at].offset + events[at].length > capacity)
+				abort();
+	}
+}
+
+static void read_layout(trace_id_t trid, trace_event_id_t id)
+{
+	struct txtrace_layout *layout = NULL;
+	int error = txtrace_get_layout(trid, id, &layout);
+
+	if (error && error != ENOENT && error != ENOMEM)
+		abort();
+	for (unsigned int i = 0; !error && i < layout->nr_fields; i++)
+		if (layout->field[i].nr_members > layout->nr_fields - i - 1 || strlen(layout->field[i].name) == 0)
+			abort();
+	txtrace_free_layout(layout);
+}
+
 static void read_types(trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -228,6 +256,7 @@ static void read_types(trace_id_t trid)
 		if (posix_trace_eventid_get_name(trid, id, name) != 0 ||
 		    strnlen(name, sizeof(name)) == sizeof(name))
 			abort();
+		read_layout(trid, id);
 	}
 	posix_trace_eventtypelist_rewind(trid);
 }
@@ -272,6 +301,10 @@ static void use(trace_id_t trid)
 	read_events(trid, 4096, EVENTS_MAX);
 	posix_trace_rewind(trid);
 	read_events(trid, 5, 100);
+	posix_trace_rewind(trid);
+	read_many(trid, 4096);
+	posix_trace_rewind(trid);
+	read_many(trid, 5);
 	txtrace_set_tick(trid, 12.5);
 	read_events(trid, 0, 100);
 	read_types(trid);

@@ -68,7 +68,8 @@ build_extract()
 	done
 	# shellcheck disable=SC2086  # options
 	clang -std=gnu11 -D_GNU_SOURCE -g -O1 $flags -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer -fsanitize=$sanitizers \
-		-I"$srcdir/bin" -I"$srcdir/tests" "$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" \
+		-I"$srcdir/bin" -I"$srcdir/tests" "$srcdir/bin/base/memory.c" \
+		"$srcdir/bin/input/stream.c" "$srcdir/bin/input/unpack.c" \
 		"$srcdir"/bin/extract/*.c \
 		"$srcdir/tests/fuzz/extract.c" $libraries -o "$work/extract" ||
 		fail 'the target for extract was not built'
@@ -149,7 +150,8 @@ echo "fuzz: gdb's remote protocol, libFuzzer, $share seconds"
 mkdir -p "$work/gdb-corpus"
 # shellcheck disable=SC2086  # options
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -DFUZZ_WITH_LIBFUZZER -fsanitize=fuzzer,$sanitizers -I"$srcdir/bin" \
-	"$srcdir/bin/capture/gdb.c" "$srcdir/bin/capture/target_buffer.c" "$srcdir/bin/extract/header.c" \
+	"$srcdir/bin/base/memory.c" "$srcdir/bin/capture/gdb.c" "$srcdir/bin/capture/target_buffer.c" \
+	"$srcdir/bin/extract/header.c" \
 	"$srcdir/tests/fuzz/gdb.c" -o "$work/gdb" || fail 'clang: no target for the remote protocol'
 UBSAN_OPTIONS=print_stacktrace=1 "$work/gdb" -max_total_time="$share" -timeout=20 -rss_limit_mb=2048 \
 	-max_len=65536 -print_final_stats=1 -artifact_prefix="$work/harm-gdb-" \

@@ -375,6 +375,8 @@ const char *px_test_accepting(trace_id_t trid)
 	struct timespec past = {0, 0};
 	struct txtrace_wrapper wrapper;
 	struct txtrace_call call;
+	struct txtrace_layout *layout;
+	struct txtrace_event one;
 	struct txtrace_loss loss;
 	trace_event_set_t set;
 	trace_event_id_t id;
@@ -405,6 +407,8 @@ const char *px_test_accepting(trace_id_t trid)
 	REFUSES(txtrace_get_loss(trid, &loss));
 	REFUSES(txtrace_copy_ring(trid, 0, NULL, 0, &length, &tick));
 	REFUSES(txtrace_get_call(trid, &info, &call));
+	REFUSES(txtrace_get_layout(trid, POSIX_TRACE_STOP, &layout));
+	REFUSES(txtrace_getnext_events(trid, &one, 1, NULL, 0, &length));
 	REFUSES(txtrace_set_namer(trid, NULL, NULL));
 	REFUSES(txtrace_getnext_wrapper(trid, &wrapper, &end));
 	REFUSES(txtrace_rewind_wrappers(trid));

@@ -9,7 +9,8 @@ LC_ALL=C
 export LC_ALL
 
 cd "$srcdir" || exit 99
-find bench bin examples include lib preload tests -type f \( -name '*.[ch]' -o -name '*.py' \) \
+find babeltrace2 bench bin examples include lib preload python tests -type f \
+	\( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.py' \) \
 	! -name '*.pb-c.[ch]' | sort |
 	xargs awk -v most=120 '
 	function width(line,   parts, n, i, column)

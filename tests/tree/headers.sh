@@ -40,8 +40,10 @@ for path in "$srcdir"/include/*.h; do
 	compile "$CXX" cc "$header" '-std=c++17 -pedantic-errors'
 done
 
-# HDR-6: the macros of <trace.h> are those of POSIX, or reserved; <trace_ext.h> may have TXTRACE_ in addition
-for header in trace.h trace_ext.h; do
+[ -z "$CXX" ] || compile "$CXX" cc trace.hpp '-std=c++17 -pedantic-errors -Wshadow'
+
+# HDR-6: the macros of <trace.h> are those of POSIX, or reserved; the others may have TXTRACE_ in addition
+for header in trace.h trace_ext.h txtrace_types.h; do
 	macros=$(sed -n 's/^[ \t]*#[ \t]*define[ \t]*\([A-Za-z0-9_]*\).*/\1/p' "$srcdir/include/$header" |
 		grep -vxE '_[_A-Z].*|POSIX_TRACE_[A-Z_]*|TRACE_[A-Z_]*_MAX|posix_trace_event')
 	[ "$header" = trace.h ] || macros=$(echo "$macros" | grep -v '^TXTRACE_')

@@ -75,3 +75,14 @@ for kind in shared static; do
 	}
 	echo "installcheck: the services of ThreadX work with the $kind library"
 done
+
+# Python finds the module beside the library.
+if [ -n "${PYTHON_DIR:-}" ] && [ -e "$DESTDIR$libdir/libposixtrace.so" ] &&
+	/usr/bin/python3 -c 'import cffi' 2>/dev/null; then
+	PYTHONPATH=$DESTDIR$PYTHON_DIR LD_LIBRARY_PATH=$DESTDIR$libdir PYTHONDONTWRITEBYTECODE=1 \
+		/usr/bin/python3 -c 'import txtrace; txtrace.TraceError' || {
+		echo 'installcheck: Python cannot import txtrace'
+		exit 1
+	}
+	echo 'installcheck: Python imports txtrace'
+fi

@@ -19,9 +19,10 @@ esac
 orders='
 lib base txtb fields event ring sched registry calls trace log stream api
 bin base input extract cli trace trx waits report diff check capture live sql export cmd
+babeltrace2 .
 threadx .
 preload . standalone wrap
-tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool preload oracle fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool cpp python babeltrace2 preload oracle fuzz
 '
 
 failed=0
@@ -40,7 +41,7 @@ check()
 			level[folders[i]] = i
 		level["main.c"] = n + 1
 		# Files that each file may include: what configure and the build make, and the public headers.
-		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["tx_trace_posix.h"]; seen["export/perfetto.pb-c.h"]
+		seen["config.h"]; seen["trace.h"]; seen["trace_ext.h"]; seen["txtrace_types.h"]; seen["tx_trace_posix.h"]; seen["export/perfetto.pb-c.h"]
 	}
 
 	function complain(text)
@@ -97,7 +98,7 @@ check()
 	# preload includes headers of all of lib, and tests those of lib, preload and bin.
 	function tree_of(name,   i, trees, path, line)
 	{
-		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib threadx preload bin" : "lib", trees, " ")
+		split(tree == "lib" || tree == "bin" ? "" : tree == "tests" ? "lib threadx preload bin" : tree == "babeltrace2" ? "bin" : "lib", trees, " ")
 		for (i = 1; i in trees; i++) {
 			path = "../" trees[i] "/" name
 			if ((getline line <path) >= 0) {

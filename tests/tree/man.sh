@@ -34,7 +34,7 @@ is_name && $1 == ".Nm" { print $2 "(" section ")" }' "$man"/*.[0-9] $made | sort
 uniq -d "$scratch/names" >"$scratch/twice"
 complain_each 'is in the NAME section of two pages' <"$scratch/twice"
 
-cat "$srcdir"/include/trace.h "$srcdir"/include/trace_ext.h "$srcdir"/include/tx_trace_posix.h >"$scratch/headers"
+cat "$srcdir"/include/*.h >"$scratch/headers"
 grep -oE '(^|[^A-Za-z0-9_])(posix_trace|txtrace|tx_trace)_[a-z0-9_]+[[:space:]]*\(' "$scratch/headers" |
 	grep -oE '[a-z][a-z0-9_]+' | sort -u >"$scratch/functions"
 [ -s "$scratch/functions" ] || complain 'the headers declare no function'
@@ -58,7 +58,7 @@ complain_each 'is in no man page' <"$scratch/absent"
 
 # The limit of descriptions is the same in the code, the header and the pages.
 bytes=$(sed -n 's/^#define PX_DESCRIPTIONS_BYTES \([0-9]*\).*/\1/p' "$srcdir/lib/event/descriptions.h")
-grep -hoE 'descriptions of [a-z ]+ have (more than|at most) [0-9]+ bytes' "$srcdir"/include/trace_ext.h "$man"/*.[0-9] |
+grep -hoE 'descriptions of [a-z ]+ have (more than|at most) [0-9]+ bytes' "$srcdir"/include/*.h "$man"/*.[0-9] |
 	grep -oE '[0-9]+' | sort | uniq -c >"$scratch/limits"
 [ "$(awk '{ print ($1 >= 3), $2 }' "$scratch/limits")" = "1 $bytes" ] ||
 	complain "the limit of descriptions is $bytes bytes, but documented as $(awk '{ print $2 }' "$scratch/limits" | tr '\n' ' ')"

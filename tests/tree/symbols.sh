@@ -31,7 +31,7 @@ grep -vxE '(posix_trace|txtrace)_[a-z0-9_]+|__posix_trace_gate' "$scratch/export
 complain_each 'is exported' <"$scratch/others"
 
 # The library exports exactly the functions that the installed headers declare.
-for header in trace.h trace_ext.h; do
+for header in trace.h trace_ext.h txtrace_types.h; do
 	[ -e "$srcdir/include/$header" ] && echo "#include <$header>"
 done >"$scratch/all.c"
 # shellcheck disable=SC2086  # CC may hold options

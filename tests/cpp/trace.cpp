@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// trace FILE: what <trace.hpp> says about structures is what the compiler does, and streams, logs and spans work.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <trace.hpp>
+
+static int nr_checks, nr_failed;
+
+static void check(bool is_true, const char *what)
+{
+	nr_checks++;
+	if (is_true)
+		return;
+	nr_failed++;
+	std::printf("FAIL: %s\n", what);
+}
+
+// Run a function that has to throw this error.
+template <class F> static void throws(int error, F function, const char *what)
+{
+	try {
+		function();
+		check(false, what);
+	} catch (const std::system_error &thrown) {
+		check(thrown.code().value() == error, what);
+	}
+}
+
+namespace shop {
+enum class kind : short { low = -1, high = 9 };
+struct part {
+	char letter;
+	long number;
+};
+struct order {
+	unsigned char first;
+	double load;
+	std::array<std::array<short, 3>, 2> matrix;
+	part parts[2];
+	const char *where;
+	kind what;
+	char name[2][5];
+	float real;
+	bool is_fine;
+	const std::uint64_t key;
+	long double wide;
+};
+} // namespace shop
+TXTRACE_STRUCT(shop::part, letter, number);
+TXTRACE_STRUCT(shop::order, first, load, matrix, parts, where, what, name, real, is_fine, key, wide);
+
+struct most {
+	char a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y;
+	int z;
+};
+TXTRACE_STRUCT(most, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
+
+struct one {
+	int only;
+};
+TXTRACE_STRUCT(one, only);
+
+class layout {
+public:
+	layout(const txtrace::reader &reader, trace_event_id_t type)
+	{
+		txtrace::check(txtrace_get_layout(reader.get(), type, &layout_), "txtrace_get_layout");
+	}
+
+	~layout()
+	{
+		txtrace_free_layout(layout_);
+	}
+
+	const txtrace_layout *operator->() const
+	{
+		return layout_;
+	}
+
+	bool is_at(const char *name, std::size_t offset, std::size_t size, int kind) const
+	{
+		for (unsigned i = 0; i < layout_->nr_fields; i++)
+			if (std::string(layout_->field[i].name) == name)
+				return layout_->field[i].bit == 8 * offset && layout_->field[i].size == size &&
+				       layout_->field[i].kind == kind;
+		return false;
+	}
+
+private:
+	txtrace_layout *layout_ = nullptr;
+};
+
+static void check_layouts(const txtrace::reader &reader, trace_event_id_t of_order, trace_event_id_t of_most)
+{
+	const layout order(reader, of_order), most_members(reader, of_most);
+
+#define AT(member, size, kind) \
+	check(order.is_at(#member, offsetof(shop::order, member), size, TXTRACE_FIELD_##kind), "order." #member)
+	check(order->size == sizeof(shop::order), "size of order");
+	AT(first, 1, UNSIGNED);
+	AT(load, 8, FLOAT);
+	AT(matrix, 2, SIGNED);
+	AT(parts, sizeof(shop::part), STRUCT);
+	AT(where, sizeof(void *), POINTER);
+	AT(what, 2, SIGNED);
+	AT(name, 1, CHAR);
+	AT(real, 4, FLOAT);
+	AT(is_fine, 1, BOOL);
+	AT(key, 8, UNSIGNED);
+	AT(wide, sizeof(long double), FLOAT);
+	check(order.is_at("number", offsetof(shop::part, number), sizeof(long), TXTRACE_FIELD_SIGNED), "part.number");
+	check(order->field[2].dim[0] == 2 && order->field[2].dim[1] == 3, "dimensions of matrix");
+	check(most_members->nr_fields == 26 && most_members->size == sizeof(most), "26 members");
+	check(most_members.is_at("z", offsetof(most, z), sizeof(int), TXTRACE_FIELD_SIGNED), "the last member");
+}
+
+static void leave(const txtrace::span &span)
+{
+	const txtrace::scope scope(span);
+
+	throw std::runtime_error("left");
+}
+
+static void check_log(const char *path)
+{
+	const txtrace::event_type<shop::order> order("order");
+	const txtrace::event_type<most> many("many");
+	const txtrace::event_type<one> single("single");
+	const txtrace::event_type<int> number("number");
+	const txtrace::event_type<> nothing("nothing");
+	const txtrace::span left("left");
+	const txtrace::keyed_span<> keyed("keyed");
+	const shop::order sent{7, 0.5, {}, {{'a', 1}, {'b', -2}}, nullptr, shop::kind::high, {"abc", "d"},
+			       2.5f, true, 99, 1.25L};
+	int nr = 0, nr_ends = 0;
+
+	{
+		txtrace::stream stream(path, txtrace::attributes().name("cpp").stream_size(1 << 20)
+						     .full_policy(POSIX_TRACE_FLUSH).log_policy(POSIX_TRACE_APPEND));
+
+		check_layouts(stream, order.id(), many.id());
+		stream.start();
+		order(sent);
+		single({3});
+		number(-4);
+		nothing();
+		keyed.begin(5);
+		keyed.end(5);
+		try {
+			leave(left);
+		} catch (const std::runtime_error &) {
+		}
+		stream.stop();
+		stream.flush();
+		throws(EINVAL, [&] { stream.next(); }, "a stream with a log cannot be read");
+	}
+	txtrace::log log(path);
+	check_layouts(log, order.id(), many.id());
+	for (const txtrace::event &event : log) {
+		nr++;
+		nr_ends += log.name(event.facts.type) == "left end";
+		if (event.facts.type == number.id())
+			check(event.as<int>() == -4 && !event.as<long long>(), "a number");
+		if (event.facts.type != order.id())
+			continue;
+		check(event.data.size() == sizeof(sent), "size of the data");
+		const layout found(log, event.facts.type);
+		check(std::memcmp(event.data.data() + offsetof(shop::order, load), &sent.load, sizeof(sent.load)) == 0,
+		      "a member");
+	}
+	check(nr >= 8, "events");
+	check(nr_ends == 1, "a scope that an exception leaves ends");
+	check(!log.next(), "the end of the log");
+	log.rewind();
+	check(log.next().has_value() && log.loss().dropped == 0, "rewind");
+}
+
+static void check_stream()
+{
+	const txtrace::event_type<one> single("single");
+	txtrace::stream stream(txtrace::attributes().stream_size(1 << 20));
+	int sum = 0;
+
+	check(!stream.next(), "an empty stream");
+	stream.start();
+	for (int i = 1; i <= 3000; i++)
+		single({i});
+	while (const auto event = stream.next())
+		if (event->facts.type == single.id())
+			sum += event->as<one>()->only;
+	check(sum == 3000 * 3001 / 2, "all events of a stream");
+	stream.shutdown();
+	throws(EINVAL, [&] { stream.stop(); }, "a stream that was shut down");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	try {
+		check_log(argv[1]);
+		check_stream();
+		throws(ENOENT, [] { txtrace::log opened("/nonexistent/log"); }, "a missing log");
+		throws(EINVAL, [&] { txtrace::log opened(argv[0]); }, "a program is no log");
+		throws(EINVAL, [] { txtrace::attributes().full_policy(77); }, "a wrong policy");
+		throws(EEXIST, [] { txtrace::event_type<most>("single"); }, "another description");
+	} catch (const std::exception &error) {
+		std::printf("FAIL: %s\n", error.what());
+		return 1;
+	}
+	std::printf("%d checks, %d failed\n", nr_checks, nr_failed);
+	return nr_failed > 0;
+}

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""check.py COMMAND FILE...: the module txtrace against the tool, which is named by TXTRACE.
+
+events FILE...	the events are those of `txtrace print --format jsonl`
+waits FILE...	the waits are those of `txtrace waits`
+arrays FILE...	the arrays of NumPy, and the frames of pandas if it is there, have the events of the iteration
+errors FILE	what is wrong is an exception; the file is a log
+hostile FILE...	the interpreter survives each file; exceptions are those of the module
+Print the number of comparisons, and exit with 1 if one fails.
+"""
+
+import errno
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+import warnings
+
+import txtrace
+from txtrace._layout import BOOL, CHAR, ENUM, FLOAT, POINTER, STRUCT
+
+NR_MOST = 20  # failures that are printed
+counts = {"checks": 0, "failures": 0}
+
+
+def expect(ours, theirs, *what):
+    """Count a comparison."""
+    counts["checks"] += 1
+    if ours == theirs:
+        return
+    counts["failures"] += 1
+    if counts["failures"] <= NR_MOST:
+        print("FAIL:", *what, "is", repr(ours), "and not", repr(theirs))
+
+
+def run_tool(*arguments):
+    """Return what the tool prints."""
+    return subprocess.run([txtrace.find_tool(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=True).stdout
+
+
+def plain(text):
+    """Return a text with one mark for bytes that are no UTF-8; control characters stay."""
+    return re.sub("\ufffd+", "\ufffd", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+# Values as the tool prints them in JSON.
+
+def element(field, value):
+    """Return an element of a field as the tool prints it."""
+    if field.kind == STRUCT:
+        return members(field.members, value)
+    if field.kind == POINTER:
+        return f"0x{value:x}"
+    if field.kind == FLOAT and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if field.kind == FLOAT and field.size == 4:
+        return ("f32", struct.pack("f", value))
+    return plain(value) if isinstance(value, str) else value
+
+
+def nested(field, dims, value):
+    """Return an array."""
+    if not dims or (field.kind == CHAR and len(dims) == 1):
+        return element(field, value)
+    return [nested(field, dims[1:], part) for part in value]
+
+
+def members(fields, values):
+    """Return the members of a structure."""
+    return {field.name: nested(field, field.dims, values[field.name]) for field in fields if field.name in values}
+
+
+def theirs_of(fields, values):
+    """Return what the tool printed, with floats of 4 bytes and marks in texts as above."""
+    def one(field, value):
+        if field.kind == STRUCT:
+            return theirs_of(field.members, value)
+        if field.kind == FLOAT and field.size == 4 and not isinstance(value, str):
+            return ("f32", struct.pack("f", value))
+        return re.sub("\ufffd+", "\ufffd", value) if isinstance(value, str) else value
+
+    def many(field, dims, value):
+        if not dims or (field.kind == CHAR and len(dims) == 1):
+            return one(field, value)
+        return [many(field, dims[1:], part) for part in value]
+    return {field.name: many(field, field.dims, values[field.name]) for field in fields if field.name in values}
+
+
+def check_call(event, theirs, where):
+    """Compare the fields of a call; the tool has words for some numbers."""
+    ours = event.data
+    names = {key for key in theirs if key != "wait" and (key != "object" or key in ours)}
+    expect(set(ours), names, *where, "names of fields")
+    for name in names & set(ours):
+        value, printed = ours[name], theirs[name]
+        if isinstance(value, list) or isinstance(printed, str) and not isinstance(value, str):
+            is_address = isinstance(printed, str) and re.fullmatch("0x[0-9a-f]+", printed)
+            if is_address and not isinstance(value, list):
+                expect(value, int(printed, 16), *where, name)
+            elif printed in errno.errorcode.values():
+                expect(errno.errorcode.get(abs(value)), printed, *where, name)
+        else:
+            expect(plain(value) if isinstance(value, str) else value, printed, *where, name)
+    if "object" in theirs and "object" not in ours and event.object:
+        expect(plain(event.object.name), theirs["object"], *where, "object")
+    expect({None: None, 0: None, 1: "begins", 2: "ends"}[event.phase], theirs.get("wait"), *where, "wait")
+
+
+def check_data(event, theirs, where):
+    """Compare the data of an event."""
+    if event.is_call:
+        check_call(event, theirs, where)
+    elif isinstance(theirs, dict) and event.type.layout is not None:
+        theirs = {key: value for key, value in theirs.items() if key not in ("missing_bytes", "more_hex")}
+        expect(members(event.type.layout.fields, event.data), theirs_of(event.type.layout.fields, theirs), *where)
+        expect(list(event.data), list(theirs), *where, "order of fields")
+
+
+def check_events(path):
+    """Compare all events of a file."""
+    lines = run_tool("print", "--format=jsonl", path).decode("utf-8").splitlines()
+    first_ns = None
+    with txtrace.open(path) as trace:
+        events = list(trace)
+        expect(len(events), len(lines), path, "number of events")
+        for event, line in zip(events, lines):
+            theirs = json.loads(line)
+            where = (path, "event", event.number)
+            first_ns = event.ns - theirs["ns"] if first_ns is None else first_ns
+            expect(event.number, theirs["number"], *where, "number")
+            # The tool begins with 0 where there is no date.
+            expect(event.ns - (first_ns if trace.is_foreign else 0), theirs["ns"], *where, "ns")
+            expect((event.cpu, event.pid, event.is_cut, event.priority),
+                   tuple(theirs[key] for key in ("cpu", "pid", "cut", "priority")), *where, "cpu, pid, cut, priority")
+            # The tool finds the thread of a scheduling record also by its tid.
+            found = event.thread if event.context == 0 else None
+            expect(f"{found.handle if found else event.context:08x}", theirs["context"], *where, "context")
+            expect(f"0x{event.address:x}", theirs["address"], *where, "address")
+            expect(plain(event.name), theirs["event"], *where, "name")
+            if event.thread:
+                expect(plain(event.thread.name), theirs["thread"], *where, "thread")
+            # The tool prints at most so many bytes.
+            expect(len(event.raw), theirs["size"], *where, "size")
+            if not trace.is_swapped:
+                expect(event.raw.hex()[:len(theirs["hex"])], theirs["hex"], *where, "hex")
+            check_data(event, theirs["data"], where)
+        again = [event.number for event in trace]
+        expect(again, [event.number for event in events], path, "second iteration")
+
+
+def check_waits(path):
+    """Compare the waits."""
+    theirs = json.loads(run_tool("waits", "--format=json", path))["waits"]
+    with txtrace.open(path) as trace:
+        expect(list(trace.waits()), theirs, path, "waits")
+        some = [wait for wait in theirs if wait["thread"] == theirs[0]["thread"]] if theirs else []
+        if some:
+            chosen = list(trace.waits(f'thread="{some[0]["thread"]}"'))
+            expect(chosen, some, path, "waits of a thread")
+
+
+def of_array(value):
+    """Return a value of an array as the iteration has it, but enums and characters as numbers and bytes."""
+    if isinstance(value, bytes):
+        return value.split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+    if isinstance(value, tuple):
+        raise TypeError("a structure")
+    if isinstance(value, list):
+        return [of_array(part) for part in value]
+    return value
+
+
+def same(array_value, field, value):
+    """Compare a value of an array with that of an event."""
+    if field.kind == STRUCT:
+        parts = array_value if field.dims else [array_value]
+        for part, inner in zip(parts, value if field.dims else [value]):
+            for member in field.members:
+                if member.name in part.dtype.names:
+                    same(part[member.name], member, inner[member.name])
+        return
+    ours = array_value.tolist() if hasattr(array_value, "tolist") else array_value
+    if field.kind == ENUM and not field.dims:
+        ours = field.names.get(ours, ours)
+    if field.kind == BOOL and not field.dims:
+        ours = bool(ours)
+    if field.kind == FLOAT:
+        ours, value = str(ours), str(value)
+        if field.size > 8:
+            return
+    expect(of_array(ours), value, "array", field.name)
+
+
+def check_arrays(path):
+    """Compare arrays with the iteration."""
+    with txtrace.open(path) as trace:
+        events = list(trace)
+        table = trace.array()
+        expect(table["ns"].tolist(), [event.ns for event in events], path, "array: ns")
+        expect(table["context"].tolist(), [event.context for event in events], path, "array: context")
+        for name, kind in trace.types.items():
+            mine = [event for event in events if event.type.id == kind.id and
+                    (kind.layout is None or (event.data is not None and len(event.raw) >= kind.layout.size))]
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                table = trace.array(name)
+            nr_all = sum(event.type.id == kind.id and not (event.phase is None and kind.id in trace.call_types)
+                         for event in events)
+            expect(len(told), int(nr_all != len(mine)), path, name, "warnings")
+            expect(table["number"].tolist(), [event.number for event in mine], path, name, "numbers")
+            for row, event in zip(table, mine):
+                for field in kind.layout.fields if kind.layout else ():
+                    column = f"data.{field.name}" if f"data.{field.name}" in table.dtype.names else field.name
+                    if column in table.dtype.names and field.name in event.data:
+                        same(row[column], field, event.data[field.name])
+            if "pandas" in sys.modules:
+                check_frame(trace, name, table)
+
+
+def check_frame(trace, name, table):
+    """Compare a frame with the array."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = trace.frame(name)
+    expect(frame["ns"].tolist(), table["ns"].tolist(), name, "frame: ns")
+    expect(frame["event"].tolist(), [name] * len(table), name, "frame: event")
+    expect(frame["thread"].tolist(), [trace.context_name(context) for context in table["context"].tolist()], name,
+           "frame: thread")
+
+
+def raises(kind, function, *what):
+    """Expect an exception of this kind, and return it."""
+    try:
+        function()
+    except kind as error:
+        expect(True, True)
+        return error
+    expect("no exception", kind.__name__, *what)
+    return None
+
+
+def check_errors(path):
+    """Expect exceptions."""
+    raises(FileNotFoundError, lambda: txtrace.open(path + ".missing"), "a missing file")
+    error = raises(txtrace.TraceError, lambda: txtrace.open(__file__), "a text")
+    expect(error.errno if error else None, errno.EINVAL, "a text")
+    raises(txtrace.TraceError, lambda: txtrace.open(os.path.dirname(path)), "a directory")
+    trace = txtrace.open(path)
+    events = iter(trace)
+    kept = next(events)
+    if "numpy" in sys.modules:
+        raises(KeyError, lambda: trace.array("no such type"), "no such type")
+    with open(path, "rb") as file:
+        whole = file.read()
+    with open(path + ".cut", "wb") as file:
+        file.write(whole[:len(whole) * 2 // 3])
+    raises(txtrace.TraceError, lambda: txtrace.open(path + ".cut"), "a cut log")
+    with txtrace.open(path + ".cut", damaged=True) as cut:
+        expect(0 < sum(1 for _ in cut) < sum(1 for _ in trace), True, "a cut log has some events")
+        raises(txtrace.TraceError, lambda: list(cut.waits("data.missing > 3")), "a wrong filter")
+    trace.close()
+    trace.close()
+    raises(ValueError, lambda: next(iter(trace)), "a closed trace")
+    raises(ValueError, lambda: trace.types, "a closed trace")
+    expect(kept.number, 0, "an event of a closed trace")
+    os.environ["TXTRACE"] = path + ".missing"
+    with txtrace.open(path) as trace:
+        raises(FileNotFoundError, lambda: list(trace.waits()), "a missing tool")
+
+
+def use(path, **options):
+    """Use everything of a file that may be damaged."""
+    with txtrace.open(path, **options) as trace:
+        list(trace.types.values())
+        for event in trace:
+            repr((event, event.thread, event.object, event.waker, event.priority, event.raw))
+        if "numpy" in sys.modules:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for name in [None, *trace.types]:
+                    try:
+                        trace.array(name)
+                    except ValueError:
+                        pass  # the other byte order
+
+
+def check_hostile(path):
+    """The interpreter survives."""
+    for options in ({}, {"damaged": True, "running": True}, {"tick_ns": 12.5}):
+        try:
+            use(path, **options)
+        except txtrace.TraceError:
+            pass
+        counts["checks"] += 1
+
+
+def main():
+    """Run a command."""
+    commands = {"events": check_events, "waits": check_waits, "arrays": check_arrays, "errors": check_errors,
+                "hostile": check_hostile}
+    for path in sys.argv[2:]:
+        commands[sys.argv[1]](path)
+    print(f"{sys.argv[1]}: {counts['checks']} comparisons, {counts['failures']} failures")
+    return counts["failures"] > 0 or counts["checks"] == 0
+
+
+for module in ("numpy", "pandas"):
+    if sys.argv[1] in ("arrays", "errors", "hostile"):
+        try:
+            __import__(module)
+        except ImportError:
+            pass
+sys.exit(main())

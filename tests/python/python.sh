@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The module txtrace of Python reads what the tool prints, and survives files that are damaged.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+if [ "${PX_SANITIZED:-no}" != no ]; then
+	echo 'SKIP: a sanitizer must be loaded before Python'
+	exit 77
+fi
+python=
+for modules in 'cffi, numpy' cffi; do
+	for program in python3 /usr/bin/python3; do
+		[ -n "$python" ] || ! "$program" -c "import $modules" 2>/dev/null || python=$program
+	done
+done
+[ -n "$python" ] || { echo 'SKIP: Python has no cffi (Debian: apt-get install python3-cffi)'; exit 77; }
+libraries=$(cd "$(dirname "$tool")/../lib/.libs" 2>/dev/null && pwd)
+[ -e "$libraries/libposixtrace.so.0" ] || { echo 'SKIP: no shared library was built'; exit 77; }
+tests=$(dirname "$tool")/../tests
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/python LD_LIBRARY_PATH=$libraries TXTRACE=$tool
+export PYTHONDONTWRITEBYTECODE PYTHONPATH LD_LIBRARY_PATH TXTRACE
+
+own_streams
+
+# check COMMAND FILE...: tests/python/check.py
+check()
+{
+	nr_checks=$((nr_checks + 1))
+	"$python" -W ignore "$top/tests/python/check.py" "$@" || complain "check.py $1 fails, with $?"
+}
+
+make_samples
+"$tests/python/described" "$scratch/described.trx" 60 "$(date +%s)" <"$top/tests/python/descriptions.txt" ||
+	complain 'described fails'
+"$tests/tool/orders" "$scratch/orders.trx" >"$scratch/account" || complain 'orders fails'
+for kind in whole gap lossy; do
+	"$tests/tool/make_log" "$scratch/$kind.trx" "$kind" || complain 'make_log fails'
+done
+"$tests/tool/make_log" "$scratch/large.trx" large 30000 100 || complain 'make_log fails'
+for old in version2/calls version3/calls version3/steps; do
+	gzip -dc "$top/tests/data/$old.trx.gz" >"$scratch/${old%/*}-${old#*/}.trx"
+done
+set -- "$scratch/described.trx" "$scratch/orders.trx" "$scratch/whole.trx" "$scratch/gap.trx" "$scratch/lossy.trx"
+! make_mixture "$scratch/mixture.trx" || set -- "$@" "$scratch/mixture.trx"
+check events "$@" "$scratch"/version*.trx "$samples"/*.trx
+[ ! -e "$scratch/mixture.trx" ] || check waits "$scratch/mixture.trx"
+check errors "$scratch/large.trx"
+if "$python" -c 'import numpy' 2>/dev/null; then
+	check arrays "$@"
+else
+	echo 'SKIP arrays: Python has no numpy (Debian: apt-get install python3-numpy)'
+fi
+
+# Files that others made to do harm, and copies of good files with random damage.
+mkdir "$scratch/hostile"
+"$tests/fuzz/seeds" "$scratch/hostile" || complain 'seeds fails'
+cp "$top"/tests/fuzz/findings/* "$scratch/hostile"
+seed=$(date +%s)
+echo "seed $seed"
+"$python" "$top/tests/python/damage.py" "$seed" "$scratch/hostile" "$@" "$samples/threadx.trx" || complain 'damage.py fails'
+check hostile "$scratch"/hostile/*
+
+if "$python" -m mypy --version >/dev/null 2>&1; then
+	nr_checks=$((nr_checks + 1))
+	(cd "$scratch" && "$python" -m mypy --strict --ignore-missing-imports --cache-dir="$scratch/mypy" \
+		"$top/python/txtrace") >"$scratch/types" || complain "the types of the module: $(cat "$scratch/types")"
+else
+	echo 'SKIP types: mypy is missing (Debian: apt-get install mypy)'
+fi
+finish
