@@ -73,6 +73,7 @@ PX_INLINE uint32_t stage(struct run *run, struct px_usual_place *at, const struc
 	to = px_usual_add(&run->log, at, &event, &next);
 	if (px_unlikely(!to))
 		return 0;
+	PX_TESTPOINT("reader.run.added");
 	if (n > 1)
 		px_record_copy_more(ring, position, event.length - PX_RECORD_FIRST_BYTES, to);
 	PX_TESTPOINT("record.read.copied");

@@ -98,7 +98,7 @@ static void check_log(void)
 	ok(posix_trace_close(log_id));
 }
 
-static const char *const points[] = {"record.read.copied", "reader.take.copied"};
+static const char *const points[] = {"reader.run.added", "record.read.copied", "reader.take.copied"};
 
 /* LOOP-6 LOOP-4: writers overtake a run at one of its records, by less and by more than a lap. */
 START_TEST(run_overtaken_writes_nothing_torn)
