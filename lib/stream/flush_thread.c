@@ -197,7 +197,7 @@ struct turns {
  */
 static void ask_for_short_turns(void)
 {
-	struct turns turns;
+	struct turns turns = {0}; /* valgrind does not see that the kernel fills it in */
 
 	if (px_is_confined() || syscall(SYS_sched_getattr, 0, &turns, sizeof(turns), 0) != 0 ||
 	    turns.policy != SCHED_OTHER)
