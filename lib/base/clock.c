@@ -297,3 +297,21 @@ uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counte
 			return convert_old(timeline, counter) + timeline->realtime_offset_ns;
 	return along(&timeline->line[i], counter) + timeline->realtime_offset_ns;
 }
+
+bool px_timeline_piece(const struct px_timeline *timeline, uint64_t counter, struct px_piece *piece)
+{
+	unsigned int i = timeline->nr_lines - 1;
+	uint64_t width = UINT64_C(1) << 63;
+
+	while ((int64_t)(counter - timeline->line[i].counter) < 0) {
+		if (i == 0)
+			return false;
+		i--;
+		width = timeline->line[i + 1].counter - timeline->line[i].counter;
+	}
+	*piece = (struct px_piece){.counter = timeline->line[i].counter,
+				   .width = width,
+				   .ns = timeline->line[i].ns + timeline->realtime_offset_ns,
+				   .scale = timeline->line[i].scale};
+	return true;
+}

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "base/compiler.h"
+#include "base/wide.h"
 
 enum px_clock_source {
 	PX_CLOCK_MONOTONIC = 0, /* nanoseconds; exists on every machine */
@@ -177,5 +178,26 @@ uint64_t px_timeline_scale(const struct px_timeline *timeline);
  * still keeps, a larger counter never gives an earlier time.
  */
 uint64_t px_timeline_convert(const struct px_timeline *timeline, uint64_t counter);
+
+/* A piece of a timeline, to convert many counters of the same line. */
+struct px_piece {
+	uint64_t counter, width; /* the counters of the piece: `width` counters from this one on */
+	uint64_t ns;		 /* time of the first counter on the REALTIME scale */
+	uint64_t scale;
+};
+
+/* Fill in the piece that has this counter.  Return false if the timeline no longer keeps its line. */
+bool px_timeline_piece(const struct px_timeline *timeline, uint64_t counter, struct px_piece *piece);
+
+PX_INLINE bool px_piece_has(const struct px_piece *piece, uint64_t counter)
+{
+	return counter - piece->counter < piece->width;
+}
+
+/* Return what px_timeline_convert() returns for a counter of the piece. */
+PX_INLINE uint64_t px_piece_convert(const struct px_piece *piece, uint64_t counter)
+{
+	return piece->ns + px_multiply_shift(counter - piece->counter, piece->scale, 48);
+}
 
 #endif

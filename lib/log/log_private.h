@@ -7,7 +7,7 @@
  *	log.c		begins and writes a log
  *	finish.c	ends a log, and cuts the unused parts of its file
  *	stage.c		stages events: lays out their entries in memory
- *	usual.c		the same for the usual event, which has one entry
+ *	usual.c		the same for usual events, which have one entry each
  *	write.c		writes the staged entries to the file
  *	volume_file.c	the volume in the file, but for its entries and frames: header, object slots, zeros
  *	tail.c		writes what follows the last volume: modules, wrapper statistics, names
@@ -179,7 +179,6 @@ struct px_log {
 	uint32_t usual_slots;
 	uint64_t usual_bytes;
 	struct px_log_volume *usual_volume;   /* the volume of the frame */
-	struct px_log_context *usual_context; /* the context of the last usual event of the frame; or NULL */
 	struct px_txtb_entry *entries;
 	struct px_pack *pack; /* makes the frame of the staged entries */
 	uint64_t frame;	      /* offset of that frame in the frames of the volume */
@@ -409,11 +408,7 @@ void px_log_note_written(struct px_log *log, uint64_t size);
 
 /* usual.c */
 
-/*
- * Stage an event if it is a usual one: a user event of a thread that has another event in this chapter, while no pause,
- * round or volume begins.  Return false if it is not; px_log_append() then stages it.  What this stages,
- * px_log_append() would stage, too.
- */
+/* Stage an event if it is a usual one (usual.h).  Return false if it is not; px_log_append() then stages it. */
 bool px_log_append_usual(struct px_log *log, const struct px_report *report, const void *data);
 
 /* The next entry begins a frame.  reserved: number of slots at the end of the volume that no event may take. */

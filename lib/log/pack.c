@@ -2,22 +2,18 @@
 #include "log/pack.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "log/varint.h"
 
 #define SITE_BUCKETS 8192 /* a power of two, and twice PX_FRAME_SITES_MAX */
 #define HANDLE_BUCKETS 16384
 #define HANDLES_MAX 8192
 #define FRAME_DATA_MAX 262144 /* room in bytes for the records of events without long data */
-#define EVENT_MAX 128	      /* maximum bytes of a record without its data */
 #define OBJECT_MAX 160	      /* maximum bytes of a definition */
 #define EVENT_OBJECTS 32      /* the entries of one event need at most this many definitions */
 #define WORDS 4
 
 struct site {
 	uint64_t address;
-	uint64_t kind; /* event type, flags, length and shape, see site_kind() */
+	uint64_t kind; /* event type, flags, length and shape, see px_pack_kind() */
 	uint32_t word[WORDS]; /* first 16 bytes of data of the site's last event */
 };
 
@@ -67,7 +63,7 @@ struct px_pack *px_pack_make(uint32_t nr_entries, size_t max_data)
 	if (!pack)
 		return NULL;
 	pack->objects_max = (size_t)OBJECT_MAX * (EVENT_OBJECTS + nr_entries);
-	pack->records_max = FRAME_DATA_MAX + EVENT_MAX + max_data + nr_entries;
+	pack->records_max = FRAME_DATA_MAX + PX_PACK_EVENT_MAX + max_data + nr_entries;
 	pack->bytes = malloc(sizeof(pack->head) + pack->objects_max + pack->records_max);
 	pack->others = malloc(pack->objects_max);
 	if (!pack->bytes || !pack->others) {
@@ -124,18 +120,13 @@ bool px_pack_has_room(const struct px_pack *pack, size_t length)
 {
 	return (pack->head.nr_entries == 0 && objects_size(pack) == 0) ||
 	       (objects_size(pack) + (size_t)OBJECT_MAX * EVENT_OBJECTS <= pack->objects_max &&
-		pack->records_size + EVENT_MAX + length <= FRAME_DATA_MAX);
+		pack->records_size + PX_PACK_EVENT_MAX + length <= FRAME_DATA_MAX);
 }
 
 size_t px_pack_bound(const struct px_pack *pack, size_t length)
 {
-	return sizeof(struct px_log_frame) + (size_t)OBJECT_MAX * EVENT_OBJECTS + 2 * EVENT_MAX + length +
+	return sizeof(struct px_log_frame) + (size_t)OBJECT_MAX * EVENT_OBJECTS + 2 * PX_PACK_EVENT_MAX + length +
 	       (pack ? objects_size(pack) + pack->records_size : 0);
-}
-
-bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size)
-{
-	return px_pack_has_room(pack, length) && px_pack_bound(pack, length) <= size;
 }
 
 bool px_pack_wants_chapter(const struct px_pack *pack)
@@ -269,25 +260,20 @@ void px_pack_viewer_entry(struct px_pack *pack, struct px_pack_stamp stamp)
 	pack->records[pack->records_size++] = PX_FRAME_SHOWN;
 }
 
-PX_INLINE uint64_t site_kind(uint32_t id, uint32_t flags, uint32_t length, uint32_t shape)
-{
-	return (uint64_t)id << 32 | (uint64_t)(flags & 0xFFFF) << 16 | length << 8 | shape;
-}
-
 PX_INLINE bool is_site(const struct site *site, uint64_t address, uint64_t kind)
 {
 	return site->address == address && site->kind == kind;
 }
 
 /* Find the site of an event.  Return its bucket; the bucket is empty if the chapter has no such site yet. */
-static uint16_t *find_site(struct px_pack *pack, uint64_t address, uint64_t kind)
+static uint32_t find_site(const struct px_pack *pack, uint64_t address, uint64_t kind)
 {
 	uint64_t hash = (address ^ kind << 8 ^ kind >> 32) * UINT64_C(0x9E3779B97F4A7C15);
 	uint32_t i = (uint32_t)(hash >> 51);
 
 	while (pack->bucket[i] && !is_site(&pack->site[pack->bucket[i] - 1], address, kind))
 		i = (i + 1) % SITE_BUCKETS;
-	return &pack->bucket[i];
+	return i;
 }
 
 static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const struct site *site)
@@ -296,7 +282,7 @@ static unsigned char *put_site(struct px_pack *pack, unsigned char *to, const st
 
 	*to++ = shape;
 	to = px_varint_put(to, site->kind >> 16 & 0xFFFF);
-	to = px_varint_put(to, site->kind >> 32);
+	to = px_varint_put(to, px_pack_id_of_kind(site->kind));
 	if (!(shape & PX_FRAME_LONG))
 		to = px_varint_put(to, site->kind >> 8 & 0xFF);
 	to = px_varint_put(to, px_frame_zigzag((int64_t)(site->address - pack->last_address)));
@@ -313,7 +299,7 @@ PX_INLINE struct site *put_site_of(struct px_pack *pack, unsigned char **to, uin
 	uint16_t *bucket = NULL;
 
 	if (!known || !is_site(&pack->site[known - 1], address, kind)) {
-		bucket = find_site(pack, address, kind);
+		bucket = &pack->bucket[find_site(pack, address, kind)];
 		known = *bucket;
 	}
 	if (px_likely(known)) {
@@ -432,7 +418,7 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 			 (is_kept ? PX_FRAME_KEPT : 0u);
 	unsigned char *to = pack->records + pack->records_size;
 	struct site *site = put_site_of(pack, &to, event->address,
-					site_kind(event->id, event->flags, is_long ? 0 : event->length, shape));
+					px_pack_kind(event->id, event->flags, is_long ? 0 : event->length, shape));
 	const unsigned char *data = event->data;
 
 	note_entry(pack, stamp);
@@ -455,6 +441,39 @@ void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 	}
 	pack->records_size = (size_t)(to - pack->records);
 	pack->head.nr_events++;
+}
+
+bool px_pack_begin_run(const struct px_pack *pack, uint64_t size, struct px_pack_run *run)
+{
+	size_t fixed = px_pack_bound(pack, 0) - pack->records_size, most = FRAME_DATA_MAX - PX_PACK_EVENT_MAX;
+
+	if (objects_size(pack) + (size_t)OBJECT_MAX * EVENT_OBJECTS > pack->objects_max || size < fixed)
+		return false;
+	*run = (struct px_pack_run){.to = pack->records + pack->records_size,
+				    .limit = pack->records + (size - fixed < most ? size - fixed : most),
+				    .base_ns = pack->head.time_ns - pack->origin_ns + pack->later_ns};
+	return run->to < run->limit;
+}
+
+void px_pack_end_run(struct px_pack *pack, const struct px_pack_run *run, uint32_t nr_events)
+{
+	pack->records_size = (size_t)(run->to - pack->records);
+	pack->head.nr_entries += nr_events;
+	pack->head.nr_events += nr_events;
+}
+
+bool px_pack_find_site(const struct px_pack *pack, uint64_t address, uint64_t kind, struct px_pack_site *found)
+{
+	uint32_t known = pack->bucket[find_site(pack, address, kind)];
+	unsigned char number[10] = {0};
+
+	if (!known)
+		return false;
+	found->address = address;
+	found->kind = kind;
+	found->size = (uint32_t)(px_varint_put(number, PX_FRAME_SITE_FIRST + known - 1) - number);
+	memcpy(found->number, number, sizeof(found->number));
+	return true;
 }
 
 /* Move the objects, not the records, because nearly all frames have few or no objects. */

@@ -18,8 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "log/frame.h"
+#include "log/varint.h"
 
 struct px_pack;
 
@@ -76,15 +78,59 @@ struct px_pack_stamp {
 	uint64_t time_ns;  /* exact time for which the stamp stands */
 };
 
-/* Return true if the frame has room for a further event, and is then not longer than size (px_pack_bound()). */
-bool px_pack_fits(const struct px_pack *pack, size_t length, uint64_t size);
-
 /* Add an entry that is for the viewer only. */
 void px_pack_viewer_entry(struct px_pack *pack, struct px_pack_stamp stamp);
 
 /* Add the entry of an event. */
 void px_pack_event(struct px_pack *pack, struct px_pack_stamp stamp,
 		   const struct px_pack_event *event);
+
+/*
+ * A run of events that refer to known sites and objects.  The caller writes their records itself, from `to` on, as
+ * frame.h says.  A record without the data after the first 16 bytes takes at most PX_PACK_EVENT_MAX bytes; if it begins
+ * at most at `limit` minus the length of its data, there is room for it.
+ */
+struct px_pack_run {
+	unsigned char *to, *limit;
+	uint64_t base_ns; /* the time in the frame of a stamp is this, plus image_ns of the stamp */
+};
+
+#define PX_PACK_EVENT_MAX 128
+
+/* A site, and its number in records. */
+struct px_pack_site {
+	uint64_t address, kind;
+	unsigned char number[2];
+	uint32_t size; /* of the number: 1 or 2 bytes */
+};
+
+/*
+ * Begin a run in a frame that has an entry, and that must not become longer than size.  Return false if there is no
+ * room.
+ */
+bool px_pack_begin_run(const struct px_pack *pack, uint64_t size, struct px_pack_run *run);
+void px_pack_end_run(struct px_pack *pack, const struct px_pack_run *run, uint32_t nr_events);
+
+/* Find a site that the chapter has.  Return false if there is none. */
+bool px_pack_find_site(const struct px_pack *pack, uint64_t address, uint64_t kind, struct px_pack_site *found);
+
+/* Return the kind of a site: event type, flags, length of data (0 if the shape is LONG), and shape. */
+PX_INLINE uint64_t px_pack_kind(uint32_t id, uint32_t flags, uint32_t length, uint32_t shape)
+{
+	return (uint64_t)id << 32 | (uint64_t)(flags & 0xFFFF) << 16 | length << 8 | shape;
+}
+
+PX_INLINE uint32_t px_pack_id_of_kind(uint64_t kind)
+{
+	return (uint32_t)(kind >> 32);
+}
+
+/* Write the number of the site, and perhaps one byte more.  Return the address behind the number. */
+PX_INLINE unsigned char *px_pack_put_site(unsigned char *to, const struct px_pack_site *site)
+{
+	memcpy(to, site->number, sizeof(site->number));
+	return to + site->size;
+}
 
 /* End the frame.  Return its bytes, which stay valid until the next px_pack_begin(). */
 const void *px_pack_end(struct px_pack *pack, size_t *size);

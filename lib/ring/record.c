@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring/record.h"
 
-/* Return true if all further slots belong to the record that begins with this slot word. */
-static bool more_words_fit(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
+bool px_record_more_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
 		if (px_load_acquire(&ring->slots[(position + i) & ring->mask].word) !=
@@ -45,12 +44,6 @@ static void read_data(const struct px_ring *ring, uint64_t position, size_t leng
 	}
 }
 
-bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
-{
-	return px_ring_unchanged(ring, position, word) &&
-	       (px_likely(n == 1) || more_words_fit(ring, position, word, n));
-}
-
 bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
 		    struct px_record *record, void *data, size_t capacity)
 {
@@ -66,7 +59,7 @@ bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word
 	/* Event sets, in memory and in logs, have no room for larger ids. */
 	if (px_unlikely(record->id >= PX_EVENT_IDS))
 		return false;
-	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !more_words_fit(ring, position, word, n)))
+	if (n > ring->mask + 1 || (px_unlikely(n > 1) && !px_record_more_is_whole(ring, position, word, n)))
 		return false;
 	words[0] = px_read_once(entry);
 	words[1] = px_read_once(entry + 1);

@@ -112,8 +112,15 @@ PX_INLINE void px_record_write(const struct px_ring *ring, const struct px_reser
 bool px_record_read(const struct px_ring *ring, uint64_t position, uint64_t word,
 		    struct px_record *record, void *data, size_t capacity);
 
+/* Return true if all n - 1 further slots belong to the record that begins with this slot word. */
+bool px_record_more_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
+
 /* Return true if the n slots from position on still hold the record that begins with this slot word. */
-bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n);
+PX_INLINE bool px_record_is_whole(const struct px_ring *ring, uint64_t position, uint64_t word, uint32_t n)
+{
+	return px_ring_unchanged(ring, position, word) &&
+	       (px_likely(n == 1) || px_record_more_is_whole(ring, position, word, n));
+}
 
 /*
  * Read only the counter of the record at position.  Afterwards the caller must check with px_ring_unchanged() that the
@@ -217,6 +224,29 @@ PX_INLINE uint64_t *px_record_more_word(const struct px_ring *ring, uint64_t pos
 	if (i < 2)
 		return (px_pair *)&ring->entries[position & ring->mask] + 2 + i;
 	return &ring->slots[position & ring->mask].word + 1 + (i - 2);
+}
+
+/*
+ * Copy `length` data bytes of the record at position, from the 17th on, to memory that has room for 7 bytes more.
+ * Afterwards the caller must check with px_record_is_whole() that the record is still there.
+ */
+PX_INLINE void px_record_copy_more(const struct px_ring *ring, uint64_t position, size_t length, unsigned char *to)
+{
+	for (size_t slot = 0; slot < length; slot += PX_RECORD_MORE_BYTES) {
+		const px_pair *entry = (const px_pair *)&ring->entries[++position & ring->mask];
+		const uint64_t *words = &ring->slots[position & ring->mask].counter;
+
+#pragma GCC unroll 7
+		for (size_t k = 0; k < PX_RECORD_MORE_WORDS; k++) {
+			uint64_t word;
+
+			if (slot + k * sizeof(word) >= length)
+				return;
+			word = k < 2 ? px_read_once(entry + 2 + k) : px_read_once(words + k - 2);
+			memcpy(to, &word, sizeof(word));
+			to += sizeof(word);
+		}
+	}
 }
 
 /*

@@ -162,6 +162,26 @@ static uint64_t most_events(const struct px_stream *stream)
 }
 
 /*
+ * Take many usual events at once, and stage them.  Return their number.  The events of the rings are not the only ones
+ * if there are scheduling records, or times of threads.
+ */
+static uint64_t take_usual(const struct flush *flush, size_t data_max)
+{
+	struct px_stream *stream = flush->stream;
+	struct px_reader_run run = {.has_bound = flush->has_bound,
+				    .bound = flush->bound,
+				    .earliest_ns = stream->last_ns,
+				    .data_max = data_max};
+	uint64_t nr;
+
+	if (stream->logging.sched || stream->logging.cpu_times)
+		return 0;
+	nr = px_reader_run(&stream->reader, stream->logging.log, &run);
+	stream->last_ns = run.earliest_ns;
+	return nr;
+}
+
+/*
  * Take events from the stream and write them, up to the bound.  Return false if the flush gives up, or if another
  * thread has closed the identifier; in the latter case, return with the lock released.
  */
@@ -180,7 +200,11 @@ static bool pump(struct flush *flush)
 		enum px_log_room room;
 		struct px_report report;
 		enum px_next next = PX_NEXT_NONE;
+		uint64_t nr = left > 0 ? take_usual(flush, capacity) : 0;
 
+		left = nr < left ? left - nr : 0;
+		if (nr > 0 && px_reader_keeps_much(&stream->reader) && !write_out(flush, NULL, false, &room))
+			return false;
 		if (left > 0)
 			next = px_stream_next(stream, stream->logging.data, capacity, &report);
 		if (next == PX_NEXT_NONE && flush->is_last && left > 0 &&

@@ -91,8 +91,7 @@ static void pop(struct px_reader *reader)
 		px_reader_sift_down(reader, 0);
 }
 
-/* Call this when the cursor at the top of the heap has moved or can move: order the heap again. */
-static void resettle_top(struct px_reader *reader)
+void px_reader_resettle_top(struct px_reader *reader)
 {
 	uint32_t i = reader->heap[0];
 
@@ -148,18 +147,19 @@ static bool take(struct px_reader *reader, const struct px_eventset *filter, voi
 	if (!px_reader_read_record(cursor, &ring, &report->record, holding ? reader->held_data : data,
 			 holding ? reader->held_capacity : capacity)) {
 		px_reader_pass_torn(reader, i);
-		resettle_top(reader);
+		px_reader_resettle_top(reader);
 		return false;
 	}
 	PX_TESTPOINT("reader.take.copied");
 	note_taken(reader, i);
 	px_reader_advance(cursor, &report->record);
 	/*
-	 * Call px_reader_hold() first: if resettle_top() finds a lap, its gap belongs after this record, not before it.
+	 * Call px_reader_hold() first: if px_reader_resettle_top() finds a lap, its gap belongs after this record, not
+	 * before it.
 	 */
 	if (holding)
 		px_reader_hold(reader, &report->record, filter);
-	resettle_top(reader);
+	px_reader_resettle_top(reader);
 	if (holding)
 		return false;
 	px_reader_note_reported(reader, report->record.counter);
@@ -234,7 +234,7 @@ static void cut_top(struct px_reader *reader)
 	px_reader_note_gap(reader, first);
 	if (reader->cursor[i].is_record && is_cut(reader))
 		px_reader_pass_torn(reader, i);
-	resettle_top(reader);
+	px_reader_resettle_top(reader);
 }
 
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
@@ -261,7 +261,7 @@ enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *
 		if (px_unlikely(!reader->cursor[reader->heap[0]].is_record)) {
 			if (px_reader_is_pending(reader, reader->heap[0]))
 				return PX_NEXT_PENDING;
-			resettle_top(reader);
+			px_reader_resettle_top(reader);
 			continue;
 		}
 		if (px_unlikely(is_cut(reader))) {

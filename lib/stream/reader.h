@@ -46,6 +46,7 @@
 #include <stdint.h>
 
 #include "log/checkpoint.h"
+#include "log/log.h"
 #include "ring/report.h"
 #include "ring/segment.h"
 #include "stream/auto_stop.h"
@@ -165,6 +166,23 @@ void px_reader_destroy(struct px_reader *reader);
  */
 enum px_next px_reader_next(struct px_reader *reader, const struct px_eventset *filter, void *data,
 			    size_t capacity, struct px_report *report);
+
+/* What px_reader_run() takes. */
+struct px_reader_run {
+	bool has_bound;
+	uint64_t bound; /* if has_bound: only records with an earlier counter */
+	/* No record with an earlier time.  px_reader_run() sets this to the time of the last event. */
+	uint64_t earliest_ns;
+	size_t data_max; /* only records with at most this many bytes of data */
+};
+
+/*
+ * Take the next records that are usual events of a log (usual.h), and stage them.  This does what px_reader_next() and
+ * px_log_append() do for each of them, but for many records of one ring at a time.  Return their number.  It is 0 if
+ * the next event needs anything else: another record, a wait for a writer, another snapshot of the rings, or a
+ * synthesized event.  Then px_reader_next() returns it.
+ */
+uint64_t px_reader_run(struct px_reader *reader, struct px_log *log, struct px_reader_run *run);
 
 /*
  * Report the automatic STOP of this run after all other events.  Call this only when px_reader_next() returns nothing.

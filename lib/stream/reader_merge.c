@@ -2,11 +2,6 @@
 /* Cursors, and the heap that orders them. */
 #include "stream/reader_private.h"
 
-static bool is_earlier(const struct px_reader *reader, uint32_t a, uint32_t b)
-{
-	return (int64_t)(reader->cursor[a].counter - reader->cursor[b].counter) < 0;
-}
-
 void px_reader_sift_down(struct px_reader *reader, uint32_t at)
 {
 	uint32_t *heap = reader->heap;
@@ -14,9 +9,9 @@ void px_reader_sift_down(struct px_reader *reader, uint32_t at)
 	uint32_t child;
 
 	while ((child = 2 * at + 1) < reader->nr_heap) {
-		if (child + 1 < reader->nr_heap && is_earlier(reader, heap[child + 1], heap[child]))
+		if (child + 1 < reader->nr_heap && px_reader_is_earlier(reader, heap[child + 1], heap[child]))
 			child++;
-		if (!is_earlier(reader, heap[child], moving))
+		if (!px_reader_is_earlier(reader, heap[child], moving))
 			break;
 		heap[at] = heap[child];
 		at = child;

@@ -65,6 +65,9 @@ void px_aside_abandon_all(struct px_reader *reader);
  */
 void px_reader_read_heads(struct px_reader *reader);
 
+/* Call this when the cursor at the top of the heap has moved or can move: order the heap again. */
+void px_reader_resettle_top(struct px_reader *reader);
+
 /* reader_merge.c */
 
 enum px_settled {
@@ -84,6 +87,12 @@ bool px_reader_build_heap(struct px_reader *reader);
 
 /* The counter of the ring at this place of the heap has changed: move the ring down to where it belongs. */
 void px_reader_sift_down(struct px_reader *reader, uint32_t at);
+
+/* Return true if the cursor of ring a is at an earlier record than that of ring b. */
+PX_INLINE bool px_reader_is_earlier(const struct px_reader *reader, uint32_t a, uint32_t b)
+{
+	return (int64_t)(reader->cursor[a].counter - reader->cursor[b].counter) < 0;
+}
 
 /* Move the cursor over this record. */
 PX_INLINE void px_reader_advance(struct px_cursor *cursor, const struct px_record *record)

@@ -1034,6 +1034,37 @@ static pid_t find_flusher(void)
 	return found;
 }
 
+/* struct sched_attr of the kernel. */
+struct turns {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/* The kernel lets a thread with short turns wait less for its CPU. */
+START_TEST(flush_policy_has_a_thread_with_short_turns)
+{
+	struct turns own, flusher = {0};
+
+	ck_assert_int_eq(syscall(SYS_sched_getattr, 0, &own, sizeof(own), 0), 0);
+	if (own.policy != SCHED_OTHER || own.runtime == 0) {
+		px_test_skip("before Linux 6.12, no thread can ask for short turns");
+		return;
+	}
+	use_stream(POSIX_TRACE_FLUSH, 65536, POSIX_TRACE_LOOP, 0);
+	for (int i = 0; i < 1000 && flusher.runtime != 200000; i++) {
+		sleep_ms(10);
+		if (find_flusher() != 0)
+			ck_assert_int_eq(syscall(SYS_sched_getattr, find_flusher(), &flusher, sizeof(flusher), 0), 0);
+	}
+	ck_assert_uint_eq(flusher.runtime, 200000);
+	ck_assert_int_eq(flusher.nice, own.nice);
+	ok(posix_trace_shutdown(stream));
+}
+END_TEST
+
 /* SIG-4 FLUSHP-7 UFULL-11 SHUT-3 */
 START_TEST(flush_policy_has_a_thread_that_takes_no_signals)
 {
@@ -1986,6 +2017,7 @@ static TCase *flush_cases(void)
 	tcase_add_loop_test(tcase, flush_of_hasty_writers_has_times_that_do_not_fall, 0, 27);
 	tcase_add_test(tcase, flush_policy_flushes_also_what_is_little);
 	tcase_add_test(tcase, flush_policy_has_a_thread_that_takes_no_signals);
+	tcase_add_test(tcase, flush_policy_has_a_thread_with_short_turns);
 	return tcase;
 }
 
