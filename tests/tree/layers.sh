@@ -21,7 +21,7 @@ lib base txtb fields event ring sched registry calls trace log stream api
 bin base input extract cli trace trx waits report diff check capture live sql export cmd
 threadx .
 preload . standalone wrap
-tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool preload oracle fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool preload oracle board fuzz
 '
 
 failed=0
