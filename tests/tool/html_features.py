@@ -110,6 +110,32 @@ def check_classes(page):
         same(name in legend, any(number == one for _, one, _ in shown), f"{page.name}: {name} in the legend {legend}")
 
 
+def check_legend(page):
+    """No entry of the legend is cut in the middle, each group has its name, and the button shows the rest."""
+    page.open()
+    for width in (1280, 800):
+        page.browser.resize(width, 800)
+        cut = ("(() => { const box = document.querySelector('#legend .keys').getBoundingClientRect();"
+               "return [...document.querySelectorAll('#legend .entry')].map(one => [one.textContent, "
+               "one.getBoundingClientRect()]).filter(([, one]) => one.top < box.bottom - 1 && "
+               "(one.right > box.right + 1 || one.bottom > box.bottom + 1)).map(([text]) => text); })()")
+        same(page.run(cut), [], f"{page.name}: what is cut in the legend at {width} px")
+        hidden = ("[...document.querySelectorAll('#legend .entry')].filter(one => one.getBoundingClientRect().top >= "
+                  "document.querySelector('#legend .keys').getBoundingClientRect().bottom - 1).length")
+        button = "document.querySelector('#legend button')"
+        same(page.run(f"!{button}.hidden"), page.run(hidden) > 0, f"{page.name}: the button of the legend at {width} px")
+        if page.run(f"!{button}.hidden"):
+            page.run(f"{button}.click()")
+            same(page.run(hidden), 0, f"{page.name}: hidden entries of the whole legend at {width} px")
+            page.run(f"{button}.click()")
+    names = page.run("[...document.querySelectorAll('#legend .dim')].map(one => [one.textContent, "
+                     "one.nextElementSibling.textContent])")
+    waits = page.run("CLASSES.map(([name]) => name)")
+    check(all((name == "Waits:") == (first in waits) for name, first in names), f"{page.name}: groups {names}")
+    check(("Threads:", "runs") in map(tuple, names) or not page.run("trace.hasStates"), f"{page.name}: groups {names}")
+    page.browser.resize(1440, 900)
+
+
 # Explanations.
 
 def check_why(page):
@@ -189,7 +215,9 @@ def check_range(page):
     page.browser.key("3")
     by_thread = collections.Counter(event["thread"] for event in within)
     columns = page.run("[...document.querySelectorAll('#panel-threads th')].map(cell => cell.textContent)")
-    shown = {row[0]: int(row[columns.index("events")]) for row in table_of(page, "threads")}
+    shown = collections.Counter()  # each process has a row for events without a thread
+    for row in table_of(page, "threads"):
+        shown[row[0]] += int(row[columns.index("events")])
     same({name: number for name, number in shown.items() if number > 0},
          {name if name != "-" else "no thread": number for name, number in by_thread.items()},
          f"{page.name}: threads in the range")
@@ -319,6 +347,7 @@ def check_rows(page):
     check(all(group == sorted(group, reverse=True) for group in shown), f"{page.name}: sorted by events: {shown}")
     # Hide the second row with its button, which appears under the mouse.
     second = names_of(page)[1]
+    page.run("timeline.scroller.scrollTop = 0")
     x, y = page.run("(box => [box.left + 20, box.top + 8])(timeline.lines.filter(line => line.row)[1].row.label"
                     ".getBoundingClientRect())")
     browser.mouse("mouseMoved", x, y)
@@ -492,6 +521,9 @@ def main(tool, scratch, *traces):
         check_levels(by_name["threadx"])
         check_fields(by_name["orders"])
         check_stale_tip(by_name["threadx"])
+        for page in (by_name["threadx"], by_name["deadlock"], by_name.get("mixture")):
+            if page:
+                check_legend(page)
         check_small(by_name["threadx"])
         check_help(by_name["threadx"])
         return report(browser)
