@@ -123,7 +123,7 @@ def check_legend(page):
         hidden = ("[...document.querySelectorAll('#legend .entry')].filter(one => one.getBoundingClientRect().top >= "
                   "document.querySelector('#legend .keys').getBoundingClientRect().bottom - 1).length")
         button = "document.querySelector('#legend button')"
-        same(page.run(f"!{button}.hidden"), page.run(hidden) > 0, f"{page.name}: the button of the legend at {width} px")
+        page.browser.wait(f"!{button}.hidden === {hidden} > 0")  # the page sees its new size a frame later
         if page.run(f"!{button}.hidden"):
             page.run(f"{button}.click()")
             same(page.run(hidden), 0, f"{page.name}: hidden entries of the whole legend at {width} px")
@@ -397,6 +397,21 @@ def check_levels(page):
           f"{page.name}: the tip of a queue is {page.text('tip')}, not {values[k]}")
 
 
+def check_balances(page):
+    """The row of a message queue has the messages that were sent less those that were received."""
+    page.open()
+    signs = {"mq_send": 1, "mq_receive": -1, "mq_timedreceive": -1}
+    total, expected = 0, []
+    for event in page.events:
+        if event["event"] in signs and "wait=begins" not in event["data"] and "result=E" not in event["data"]:
+            total += signs[event["event"]]
+            expected.append([event["number"], total])
+    rows = page.run("timeline.rows.counters.rows.filter(row => row.name.endsWith(': sent − received')).map(row => "
+                    "[...row.events].map((i, k) => [trace.number[i], row.values[k]]))")
+    same(rows, [expected], f"{page.name}: messages sent less received")
+    same((len(expected), total), (47, 1), f"{page.name}: calls with the queue, and messages at the end")
+
+
 def check_extremes(page):
     """The extremes of parts are those of a plain search."""
     wrong = page.run("""(() => {
@@ -517,6 +532,8 @@ def main(tool, scratch, *traces):
                 check_range(page)
                 check_rows(page)
                 check_bookmarks(page)
+        if "queues" in by_name:
+            check_balances(by_name["queues"])
         check_spans(by_name["spans"])
         check_levels(by_name["threadx"])
         check_fields(by_name["orders"])
