@@ -14,6 +14,8 @@
 #define NR_ENTRIES 1024
 #define EVENTS_PER_TICK 4
 
+/* The word of a thread with this priority and preemption threshold. */
+#define PRIORITY(n) (0x80000000u | (n) << 16 | (n))
 #define CONTEXT_INTERRUPT 0xFFFFFFFFu
 #define OBJECT_THREAD 1
 #define USER_EVENT 4096u
@@ -140,7 +142,7 @@ _Noreturn void reset(void)
 	TIMER_CONTROL = 7; /* the clock of the processor, with interrupts */
 	for (;;) {
 		for (uint32_t i = 0; i < EVENTS_PER_TICK; i++)
-			insert(address_of(&thread[i % 2]), i % 2 ? 7 : 5, USER_EVENT);
+			insert(address_of(&thread[i % 2]), i % 2 ? PRIORITY(7u) : PRIORITY(5u), USER_EVENT);
 		__asm__ volatile("wfi");
 	}
 }

@@ -117,11 +117,11 @@ class Client:
 
 
 class Machine:
-    def __init__(self):
+    def __init__(self, monitor="none"):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.qemu = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an385", "-display", "none", "-monitor", "none",
+        self.qemu = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an385", "-display", "none", "-monitor", monitor,
                                       "-serial", "none", "-kernel", elf, "-S", "-gdb", "tcp:127.0.0.1:%d" % self.port],
                                      stdin=subprocess.DEVNULL)
         with Client(self.port):
@@ -196,6 +196,33 @@ def halted(machine, path):
         client.run_past(3 * NR_ENTRIES)
     _, end = check_halted(machine, path, "a capture of the full buffer")
     print("halted: %d events counted, the file has the newest %d" % (end, NR_ENTRIES - 1))
+
+
+def dumps(directory):
+    """txtrace extract finds the buffer in the memory that QEMU saves, whole and plausible."""
+    monitor, path = os.path.join(directory, "monitor"), os.path.join(directory, "memory.bin")
+    found = os.path.join(directory, "found")
+    os.mkdir(found)
+    machine = Machine(f"unix:{monitor},server,nowait")
+    try:
+        with Client(machine.port) as client:
+            client.run_past(2 * NR_ENTRIES)
+            client.run_to("insert", 1)  # between two events, so all entries are whole
+            first, end = client.numbers()
+            with socket.socket(socket.AF_UNIX) as commands:
+                commands.connect(monitor)
+                commands.sendall(f'pmemsave 0x20000000 65536 "{path}"\ninfo status\n'.encode())
+                answer = b""
+                while b"VM status" not in answer:  # the memory is saved
+                    answer += commands.recv(4096)
+    finally:
+        machine.end()
+    result = subprocess.run([tool, "extract", "-o", found, path], capture_output=True, text=True)
+    check(result.returncode == 0 and "good" in result.stdout, f"extract from QEMU's memory: {result.stdout}")
+    for name in os.listdir(found):
+        numbers = read_numbers(os.path.join(found, name), "extract")
+        check(numbers == list(range(first, end)), f"extract finds {numbers[:1]} to {numbers[-1:]}")
+    check(len(os.listdir(found)) == 1, f"extract finds {os.listdir(found)}")
 
 
 def between_instructions(machine, path, nr_before, i):
@@ -292,6 +319,7 @@ def main():
             for i in range(NR_INSTRUCTIONS):
                 between_instructions(machine, path, 1, i)
             first_round(path)
+            dumps(directory)
             if not bad:
                 running(machine, path)
                 too_slow(machine, path)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# txtrace capture from a bare board, which QEMU emulates: make check-board.  It installs nothing: what is missing makes
-# it print SKIP.
+# txtrace capture and extract from a bare board, which QEMU emulates: make check-board.  It installs nothing: if a
+# program is missing, it prints SKIP.
 set -u
 
 srcdir=${srcdir:-.}
