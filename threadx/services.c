@@ -175,7 +175,7 @@ PX_EXPORT VOID _tx_trace_object_register(UCHAR type, VOID *address, CHAR *name, 
 {
 	const uint32_t parameter[2] = {parameter1, parameter2};
 	struct px_tx_thread *self = &px_tx_self;
-	struct px_tx_object *object;
+	struct px_tx_object *object, copy;
 	uint32_t before;
 
 	if (type == TX_TRACE_OBJECT_TYPE_NOT_VALID || !px_tx_lock_enter(self, &before))
@@ -185,24 +185,30 @@ PX_EXPORT VOID _tx_trace_object_register(UCHAR type, VOID *address, CHAR *name, 
 		if (type == TX_TRACE_OBJECT_TYPE_THREAD && px_tx_thread_is_own((uintptr_t)address))
 			px_tx_thread_fill_priority(object);
 		px_tx_registry_add(object);
+		copy = *object;
 	}
 	px_tx_buffer_leave(self, before);
+	if (object && before == PX_TX_OUTSIDE && px_unlikely(px_tx_is_traced()))
+		px_tx_streams_register(&copy);
 }
 
 PX_EXPORT VOID _tx_trace_object_unregister(VOID *address)
 {
 	struct px_tx_thread *self = &px_tx_self;
 	struct px_tx_object *object;
-	uint32_t before;
+	uint32_t before, handle = 0;
 
 	if (!px_tx_lock_enter(self, &before))
 		return;
 	object = px_tx_objects_get((uintptr_t)address);
 	if (object && object->is_live) {
-		px_tx_registry_release(object->handle);
+		handle = object->handle;
+		px_tx_registry_release(handle);
 		px_tx_objects_remove(object);
 	}
 	px_tx_buffer_leave(self, before);
+	if (handle != 0 && before == PX_TX_OUTSIDE && px_unlikely(px_tx_is_traced()))
+		px_tx_streams_unregister(handle);
 }
 
 PX_EXPORT UINT tx_trace_posix_thread_set(VOID *address, UINT priority, UINT threshold)

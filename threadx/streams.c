@@ -16,9 +16,15 @@
 #define NR_WANTED 8
 #define WORDS PX_NATIVE_WORDS
 #define TYPE_ANY_NAME "TX_TRACE_EVENT"
+#define REGISTER_NAME "TX_TRACE_OBJECT_REGISTER"
+#define UNREGISTER_NAME "TX_TRACE_OBJECT_UNREGISTER"
+#define REGISTER_FIELDS                                                                                                \
+	"uint32_t object; enum { THREAD = 1, TIMER, QUEUE, SEMAPHORE, MUTEX, EVENT_FLAGS, BLOCK_POOL, BYTE_POOL } type; " \
+	"uint32_t parameter1; uint32_t parameter2; char name[32];"
+#define UNREGISTER_FIELDS "uint32_t object;"
 
 static uint16_t type_of[IDS]; /* 0: not opened yet; only the pages of ids in use take memory */
-static trace_event_id_t type_any;
+static trace_event_id_t type_any, type_register, type_unregister; /* 0: not opened yet */
 static uint32_t wanted[NR_WANTED]; /* ids; 0: none */
 static __thread uint32_t is_opening __attribute__((tls_model("initial-exec")));
 
@@ -147,5 +153,50 @@ void px_tx_streams_record(const struct px_tx_event *event)
 		if (type != 0 && type != TYPE_FAILED)
 			posix_trace_event(type, data, sizeof(data));
 	}
+	errno = saved_errno;
+}
+
+/* Return the type, opened at the first call. */
+static trace_event_id_t find_object_type(trace_event_id_t *type, const char *name, const char *fields)
+{
+	trace_event_id_t found = px_load_acquire(type);
+
+	if (found != 0)
+		return found;
+	is_opening = 1;
+	found = open_type(name, fields);
+	is_opening = 0;
+	px_store_release(type, found);
+	return found;
+}
+
+void px_tx_streams_register(const struct px_tx_object *object)
+{
+	struct {
+		uint32_t handle, type, parameter[2];
+		char name[PX_TX_NAME_SIZE];
+	} data = {object->handle, object->type, {object->parameter[0], object->parameter[1]}, ""};
+	int saved_errno = errno;
+	trace_event_id_t type;
+
+	if (is_opening || px_tx_self.nesting != 0)
+		return;
+	type = find_object_type(&type_register, REGISTER_NAME, REGISTER_FIELDS);
+	memcpy(data.name, object->name, sizeof(data.name));
+	if (type != TYPE_FAILED)
+		posix_trace_event(type, &data, sizeof(data));
+	errno = saved_errno;
+}
+
+void px_tx_streams_unregister(uint32_t handle)
+{
+	int saved_errno = errno;
+	trace_event_id_t type;
+
+	if (is_opening || px_tx_self.nesting != 0)
+		return;
+	type = find_object_type(&type_unregister, UNREGISTER_NAME, UNREGISTER_FIELDS);
+	if (type != TYPE_FAILED)
+		posix_trace_event(type, &handle, sizeof(handle));
 	errno = saved_errno;
 }

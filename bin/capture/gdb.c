@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -348,10 +350,15 @@ static int connect_to(const struct addrinfo *to, int timeout_ms)
 	int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
 	struct pollfd wait = {.fd = fd, .events = POLLOUT};
 	socklen_t length = sizeof(errno);
-	int error = 0;
+	int error = 0, yes = 1;
 
 	if (fd < 0)
 		return -1;
+	/*
+	 * Each request follows an acknowledgement of one byte.  The kernel would keep the request until the other side
+	 * has acknowledged that byte, 40 ms later, and the requests to run and to stop would arrive together.
+	 */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
 		return fd;
 	if (errno == EINPROGRESS && poll(&wait, 1, timeout_ms) == 1 &&

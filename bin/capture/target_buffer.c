@@ -101,6 +101,17 @@ static bool read_slot(struct target_buffer *buffer, uint32_t slot, unsigned char
 	return gdb_read(buffer->gdb, slot_address(buffer, slot), entry, HEADER_ENTRY_BYTES) == HEADER_ENTRY_BYTES;
 }
 
+/* Return false after a fault. */
+static bool is_used(struct target_buffer *buffer, uint32_t slot, bool *used)
+{
+	unsigned char entry[HEADER_ENTRY_BYTES];
+
+	if (!read_slot(buffer, slot, entry))
+		return false;
+	*used = header_word(&buffer->header, entry) != CONTEXT_UNUSED;
+	return true;
+}
+
 static uint32_t before(const struct target_buffer *buffer, uint32_t slot)
 {
 	return (slot > 0 ? slot : buffer->header.nr_slots) - 1;
@@ -128,6 +139,7 @@ static bool find_new(struct target_buffer *buffer, uint32_t current, uint32_t *f
 {
 	unsigned char entry[HEADER_ENTRY_BYTES];
 	uint32_t nr_slots = buffer->header.nr_slots;
+	bool current_is_used, next_is_used;
 
 	*lost = *laps = 0;
 	if (buffer->has_taken) {
@@ -141,31 +153,32 @@ static bool find_new(struct target_buffer *buffer, uint32_t current, uint32_t *f
 		*lost = *n;
 		*laps = 1;
 	}
-	if (!read_slot(buffer, current, entry))
+	if (!is_used(buffer, current, &current_is_used) || !is_used(buffer, (current + 1) % nr_slots, &next_is_used))
 		return false;
-	if (header_word(&buffer->header, entry) == CONTEXT_UNUSED) {
-		*from = 0;
-		*n = current;
-	} else {
+	/* The target may have begun to write the entry at `current`.  So only the slot after it shows what follows. */
+	if (current_is_used && next_is_used) {
 		*from = current;
 		*n = nr_slots;
+	} else {
+		*from = 0;
+		*n = current;
 	}
 	return true;
 }
 
 /*
  * Return how many of the n entries that were read to leave out at the beginning: the target was at `after` afterwards,
- * and can have overwritten them, also the one that it was about to write.
+ * and can have overwritten them, also the one that it was about to write.  A target that is stopped can be in the
+ * middle of an entry, too: `current` moves when the entry is whole.
  */
 static uint32_t leave_out(const struct target_buffer *buffer, uint32_t current, uint32_t after, uint32_t n)
 {
 	uint32_t nr_slots = buffer->header.nr_slots;
-	uint32_t passed = (after + nr_slots - current) % nr_slots;
+	uint32_t passed = (after + nr_slots - current) % nr_slots + 1;
 
 	/* Slots from `current` on that are not among those that were read */
 	uint32_t nr_free = nr_slots - n;
 
-	passed += passed != 0 || buffer->gdb->is_running;
 	return passed > nr_free ? (passed - nr_free < n ? passed - nr_free : n) : 0;
 }
 
@@ -188,9 +201,10 @@ uint32_t target_buffer_look(struct target_buffer *buffer, const unsigned char **
 		nr = read_slots(buffer, from, n);
 		if (nr < n) {
 			/* The stub is gone.  What it has sent remains; the beginning may have been overwritten. */
-			if (gdb->is_running && n == buffer->header.nr_slots && nr > 0) {
+			if (n == buffer->header.nr_slots && nr > 0) {
 				*first += HEADER_ENTRY_BYTES;
 				nr--;
+				buffer->nr_doubtful++;
 			}
 			return nr;
 		}
@@ -205,7 +219,11 @@ uint32_t target_buffer_look(struct target_buffer *buffer, const unsigned char **
 				continue;
 		}
 		left_out = leave_out(buffer, current, after, n);
-		buffer->nr_lost += lost + (buffer->has_taken || after != current ? left_out : 0);
+		if (buffer->has_taken || after != current)
+			lost += left_out;
+		else
+			buffer->nr_doubtful += left_out;
+		buffer->nr_lost += lost;
 		buffer->nr_laps += laps;
 		buffer->next = current;
 		buffer->has_taken = true;

@@ -2,10 +2,11 @@
 /*
  * A trace buffer in the memory of a target, which is halted or runs.
  *
- * Each look takes the entries that are new since the last one, the oldest first.  If the target runs, it writes
- * meanwhile.  So a look reads `current` before and after the entries.  Entries that the target can have overwritten
- * between are left out and counted.  The newest entry is read twice: if it has changed, the target has passed the
- * whole buffer meanwhile, and the look begins anew.
+ * Each look takes the entries that are new since the last one, the oldest first.  The target moves `current` when an
+ * entry is whole, so the entry at `current`, the oldest of a full buffer, can be half overwritten: it is left out, also
+ * if the target is stopped.  If the target runs, it writes meanwhile.  So a look reads `current` before and after the
+ * entries.  Entries that the target can have overwritten between are left out and counted.  The newest entry is read
+ * twice: if it has changed, the target has passed the whole buffer meanwhile, and the look begins anew.
  */
 #ifndef TXTRACE_CAPTURE_TARGET_BUFFER_H
 #define TXTRACE_CAPTURE_TARGET_BUFFER_H
@@ -28,6 +29,7 @@ struct target_buffer {
 	unsigned char newest[HEADER_ENTRY_BYTES]; /* the last entry that was taken */
 	/* What is missing: entries that were overwritten, at least, and how often more may have been. */
 	uint64_t nr_lost, nr_laps;
+	uint32_t nr_doubtful; /* 1: the first look has left out the oldest entry */
 };
 
 /*

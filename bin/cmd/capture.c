@@ -149,7 +149,8 @@ static bool take_all(const struct options *options, struct target_buffer *buffer
 			return false;
 		if (!options->appends || must_end || gdb->fault[0] != '\0')
 			return true;
-		if (!options->is_live && !gdb_continue(gdb))
+		/* Some stubs have stopped the target for the look, also with --live. */
+		if (options->is_live ? !gdb_continue_live(gdb) : !gdb_continue(gdb))
 			return true;
 		rest(options->interval_ms);
 	}
@@ -165,6 +166,9 @@ static void report(const struct options *options, const struct target_buffer *bu
 			   buffer->nr_lost, buffer->nr_laps);
 	else if (buffer->nr_lost > 0)
 		print_line("%" PRIu64 " events were overwritten while they were read", buffer->nr_lost);
+	if (buffer->nr_doubtful > 0)
+		print_line("the buffer was full: its oldest event is left out, because the target may have begun to "
+			   "overwrite it");
 }
 
 static int capture(const struct options *options, struct gdb *gdb)

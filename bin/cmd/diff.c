@@ -265,6 +265,25 @@ static bool test_timed(const struct comparison *comparison, const struct thresho
 	return holds;
 }
 
+static bool has_name(const struct trace_times *times, const char *glob)
+{
+	for (int measure = 0; measure < NR_MEASURES; measure++)
+		for (size_t i = 0; i < times->of[measure].nr; i++)
+			if (fnmatch(glob, times->of[measure].timed[i].name, 0) == 0)
+				return true;
+	return false;
+}
+
+/*
+ * Return true if the name is mistyped: it is no pattern, and neither trace has times of this name.  A lock that nobody
+ * waited for has holds.
+ */
+static bool is_unknown_name(const struct comparison *comparison, const struct threshold *threshold)
+{
+	return threshold->glob && !strpbrk(threshold->glob, "*?[") &&
+	       !has_name(&comparison->old_times, threshold->glob) && !has_name(&comparison->new_times, threshold->glob);
+}
+
 /* A threshold must not seem to be kept because a trace does not show what it is about. */
 static bool is_testable(const struct comparison *comparison, const struct threshold *threshold)
 {
@@ -273,8 +292,12 @@ static bool is_testable(const struct comparison *comparison, const struct thresh
 	if (threshold->metric < METRIC_TIMED)
 		return true;
 	measure = metric_measure(threshold->metric);
-	if (comparison->old_times.of[measure].is_known && comparison->new_times.of[measure].is_known)
-		return true;
+	if (comparison->old_times.of[measure].is_known && comparison->new_times.of[measure].is_known) {
+		if (!is_unknown_name(comparison, threshold))
+			return true;
+		message("%s cannot be tested: neither trace has times of this name", threshold->text);
+		return false;
+	}
 	message("%s cannot be tested: %s has no %s", threshold->text,
 		comparison->new_times.of[measure].is_known ? comparison->old_path : comparison->new_path,
 		measure == MEASURE_CPU	? "scheduling records" :

@@ -242,7 +242,12 @@ static bool looks_like_field(const struct parser *parser)
 {
 	size_t length = strspn(parser->at, "abcdefghijklmnopqrstuvwxyz0123456789_");
 	size_t with_index = strspn(parser->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]");
+	size_t blanks = strspn(parser->at + with_index, " \t");
 
+	/* "field > 3": no event has a name that begins so. */
+	if (with_index > 0 && blanks > 0 && strchr(":=!<>~", parser->at[with_index + blanks]) &&
+	    parser->at[with_index + blanks])
+		return true;
 	return (length > 0 && parser->at[length] && strchr(":=!<>~", parser->at[length])) ||
 	       (with_index > 0 && parser->at[with_index] && strchr("=!<>", parser->at[with_index]));
 }

@@ -28,6 +28,13 @@ for name in TX_TRACE_MUTEX_GET TX_TRACE_QUEUE_SEND TX_TRACE_MUTEX_PUT TX_TRACE_U
 	[ "$(grep -c "$name\\>" "$scratch/out")" -eq 15 ] ||
 		complain "the log has $(grep -c "$name\\>" "$scratch/out") events $name, not 15"
 done
+# The registration says which object a word stands for.
+nr_checks=$((nr_checks + 1))
+handle=$("$tool" print --format csv --columns data.mutex_ptr -f TX_TRACE_MUTEX_GET "$scratch/log.trx" | tr -d '\r' |
+	sed -n 2p)
+"$tool" print --format csv --columns data -f TX_TRACE_OBJECT_REGISTER "$scratch/log.trx" |
+	grep -q "object=$handle type=MUTEX parameter1=1 parameter2=0 name=\"\"*the mutex" ||
+	complain "the log does not name the mutex $handle: $(grep OBJECT_REGISTER "$scratch/out")"
 nr_checks=$((nr_checks + 1))
 grep -q TX_TRACE_SEMAPHORE_PUT "$scratch/out" || complain 'the type of an event in interrupts is never opened'
 

@@ -311,6 +311,7 @@ START_TEST(posix_stream_has_the_same_events)
 	trace_id_t trid = px_test_create(&(struct px_test_stream){0});
 	struct px_test_event event;
 	static int queue;
+	uint32_t handle, words[12] = {0, TX_TRACE_OBJECT_TYPE_QUEUE, 7, 8};
 
 	begin(4, 16);
 	TX_TRACE_OBJECT_REGISTER(TX_TRACE_OBJECT_TYPE_QUEUE, &queue, "queue", 0, 0)
@@ -326,6 +327,15 @@ START_TEST(posix_stream_has_the_same_events)
 	tx_trace_disable();
 	ck_assert_uint_eq(tx_trace_user_event_insert(4711, 9, 9, 9, 9), TX_NOT_DONE);
 	expect_event(trid, "TX_TRACE_USER_EVENT_4711", (const uint32_t[]){9, 9, 9, 9}, 4);
+	/* Which object a word stands for. */
+	TX_TRACE_OBJECT_UNREGISTER(&queue)
+	handle = tx_trace_posix_handle(&queue);
+	expect_event(trid, "TX_TRACE_OBJECT_UNREGISTER", &handle, 1);
+	TX_TRACE_OBJECT_REGISTER(TX_TRACE_OBJECT_TYPE_QUEUE, &queue, "again", 7, 8)
+	words[0] = tx_trace_posix_handle(&queue);
+	ck_assert_uint_ne(words[0], handle);
+	strcpy((char *)(words + 4), "again");
+	expect_event(trid, "TX_TRACE_OBJECT_REGISTER", words, 12);
 	/* In an interrupt no type can be opened. */
 	tx_trace_event_filter(TX_TRACE_INTERNAL_EVENTS);
 	tx_trace_isr_enter_insert(1);

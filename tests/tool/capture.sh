@@ -5,7 +5,9 @@
 own_streams
 client=$(dirname "$tool")/../tests/threadx/client
 "$client" write "$scratch/buffer.trx" || complain "client write exits with $?"
-"$tool" print --format csv "$scratch/buffer.trx" >"$scratch/expected"
+# The buffer is full, so its oldest event may be half overwritten.
+columns=thread,event,data
+"$tool" print --format csv --columns $columns "$scratch/buffer.trx" | sed 2d >"$scratch/expected"
 
 fails 2 'capture needs --gdb=HOST:PORT' capture -o "$scratch/x.trx" --address 0
 fails 2 'capture needs -o FILE' capture --gdb 127.0.0.1:1 --address 0
@@ -35,7 +37,7 @@ captures()
 	shift
 	"$tool" capture --gdb "127.0.0.1:$port" --address 0x20000000 -o "$scratch/c.trx" "$@" >"$scratch/out" 2>&1 ||
 		complain "capture with the stub '$mode' exits with $?: $(cat "$scratch/out")"
-	"$tool" print --format csv "$scratch/c.trx" | cmp -s - "$scratch/expected" ||
+	"$tool" print --format csv --columns $columns "$scratch/c.trx" | cmp -s - "$scratch/expected" ||
 		complain "capture with the stub '$mode' writes another buffer"
 	"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 || complain "check: $(cat "$scratch/out")"
 }
@@ -54,8 +56,8 @@ breaks()
 	if [ "$2" = yes ]; then
 		"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 ||
 			complain "the stub '$1' leaves a bad file: $(cat "$scratch/out")"
-		# the oldest events of the buffer, without the times, which begin with the first event
-		"$tool" print --format csv "$scratch/c.trx" >"$scratch/kept"
+		# the oldest events of the buffer
+		"$tool" print --format csv --columns $columns "$scratch/c.trx" >"$scratch/kept"
 		head -n "$(wc -l <"$scratch/kept")" "$scratch/expected" | cmp -s - "$scratch/kept" ||
 			complain "the stub '$1' leaves other events than the oldest"
 	else
@@ -155,7 +157,7 @@ if [ "${PX_SANITIZED:-no}" = no ] && has_program gdbserver 'a program under gdbs
 	serve
 	"$tool" capture --gdb "127.0.0.1:$port" --elf "$program" --symbol trace_buffer -o "$scratch/c.trx" \
 		>"$scratch/out" 2>&1 || complain "capture from gdbserver exits with $?: $(cat "$scratch/out")"
-	grep -q '^500 events' "$scratch/out" || complain "capture from gdbserver: $(cat "$scratch/out")"
+	grep -q '^499 events' "$scratch/out" || complain "capture from gdbserver: $(cat "$scratch/out")"
 	"$tool" check --strict "$scratch/c.trx" >"$scratch/out" 2>&1 || complain "check: $(cat "$scratch/out")"
 	gap_free 'a halted program'
 	wait "$server"

@@ -216,6 +216,10 @@ for us in 2000 6000; do
 		}
 	}' | "$mksched" "$scratch/held$us"
 done
+nr_checks=$((nr_checks + 1))
+"$tool" diff --fail-if 'wait-p99:no_such_lock>10%' "$scratch/held2000" "$scratch/held6000" >"$scratch/out" 2>"$scratch/err"
+[ $? -eq 2 ] && grep -q 'cannot be tested: neither trace has times of this name' "$scratch/err" ||
+	complain "a limit on a name that is nowhere: $(cat "$scratch/err")"
 nr_checks=$((nr_checks + 2))
 "$tool" diff --fail-if 'hold-p99:mutex 0x10>10%' --fail-if 'hold-count:mutex 0x10!=90' "$scratch/held2000" "$scratch/held6000" \
 	>"$scratch/out" 2>"$scratch/err"

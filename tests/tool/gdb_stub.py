@@ -87,11 +87,11 @@ class Stub:
             data = data[: size // 2]
         if mode == "more":
             data += b"more"
-        if mode == "closes" and self.n > 6:
+        if mode == "closes" and self.n > 7:
             raise Gone
-        if mode == "hangs" and self.n > 6:
+        if mode == "hangs" and self.n > 7:
             time.sleep(30)
-        if mode == "ends" and self.n > 6:
+        if mode == "ends" and self.n > 7:
             return self.reply("W00")
         if mode == "text":
             return self.reply("no hex digits!")

@@ -16,6 +16,7 @@ for kind in flags deadlock; do
 	mv "$scratch/$kind" "$scratch/$kind.trx" || exit 99
 done
 make_mixture "$scratch/mixture.trx" && set -- "$scratch/mixture.trx" "$@"
+make_preloaded "$scratch/queues.trx" "$helpers/queues" && set -- "$scratch/queues.trx" "$@"
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_features.py" "$tool" "$scratch" "$samples/threadx.trx" \
 	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" \
 	"$scratch/steps.trx" "$@" "$scratch/some.trx"

@@ -111,6 +111,32 @@ def check_classes(page):
         same(name in legend, any(number == one for _, one, _ in shown), f"{page.name}: {name} in the legend {legend}")
 
 
+def check_legend(page):
+    """No entry of the legend is cut in the middle, each group has its name, and the button shows the rest."""
+    page.open()
+    for width in (1280, 800):
+        page.browser.resize(width, 800)
+        cut = ("(() => { const box = document.querySelector('#legend .keys').getBoundingClientRect();"
+               "return [...document.querySelectorAll('#legend .entry')].map(one => [one.textContent, "
+               "one.getBoundingClientRect()]).filter(([, one]) => one.top < box.bottom - 1 && "
+               "(one.right > box.right + 1 || one.bottom > box.bottom + 1)).map(([text]) => text); })()")
+        same(page.run(cut), [], f"{page.name}: what is cut in the legend at {width} px")
+        hidden = ("[...document.querySelectorAll('#legend .entry')].filter(one => one.getBoundingClientRect().top >= "
+                  "document.querySelector('#legend .keys').getBoundingClientRect().bottom - 1).length")
+        button = "document.querySelector('#legend button')"
+        page.browser.wait(f"!{button}.hidden === {hidden} > 0")  # the page sees its new size a frame later
+        if page.run(f"!{button}.hidden"):
+            page.run(f"{button}.click()")
+            same(page.run(hidden), 0, f"{page.name}: hidden entries of the whole legend at {width} px")
+            page.run(f"{button}.click()")
+    names = page.run("[...document.querySelectorAll('#legend .dim')].map(one => [one.textContent, "
+                     "one.nextElementSibling.textContent])")
+    waits = page.run("CLASSES.map(([name]) => name)")
+    check(all((name == "Waits:") == (first in waits) for name, first in names), f"{page.name}: groups {names}")
+    check(("Threads:", "runs") in map(tuple, names) or not page.run("trace.hasStates"), f"{page.name}: groups {names}")
+    page.browser.resize(1440, 900)
+
+
 # Explanations.
 
 def check_why(page):
@@ -325,6 +351,7 @@ def check_rows(page):
     check(all(group == sorted(group, reverse=True) for group in shown), f"{page.name}: sorted by events: {shown}")
     # Hide the second row with its button, which appears under the mouse.
     second = names_of(page)[1]
+    page.run("timeline.scroller.scrollTop = 0")
     x, y = page.run("(box => [box.left + 20, box.top + 8])(timeline.lines.filter(line => line.row)[1].row.label"
                     ".getBoundingClientRect())")
     browser.mouse("mouseMoved", x, y)
@@ -372,6 +399,21 @@ def check_levels(page):
     page.settle()
     check(page.text("tip").split("since")[0].endswith(f"= {values[k]:g}"),
           f"{page.name}: the tip of a queue is {page.text('tip')}, not {values[k]}")
+
+
+def check_balances(page):
+    """The row of a message queue has the messages that were sent less those that were received."""
+    page.open()
+    signs = {"mq_send": 1, "mq_receive": -1, "mq_timedreceive": -1}
+    total, expected = 0, []
+    for event in page.events:
+        if event["event"] in signs and "wait=begins" not in event["data"] and "result=E" not in event["data"]:
+            total += signs[event["event"]]
+            expected.append([event["number"], total])
+    rows = page.run("timeline.rows.counters.rows.filter(row => row.name.endsWith(': sent − received')).map(row => "
+                    "[...row.events].map((i, k) => [trace.number[i], row.values[k]]))")
+    same(rows, [expected], f"{page.name}: messages sent less received")
+    same((len(expected), total), (47, 1), f"{page.name}: calls with the queue, and messages at the end")
 
 
 def check_extremes(page):
@@ -517,10 +559,15 @@ def main(tool, scratch, *traces):
                 check_range(page)
                 check_rows(page)
                 check_bookmarks(page)
+        if "queues" in by_name:
+            check_balances(by_name["queues"])
         check_spans(by_name["spans"])
         check_levels(by_name["threadx"])
         check_fields(by_name["orders"])
         check_stale_tip(by_name["threadx"])
+        for page in (by_name["threadx"], by_name["deadlock"], by_name.get("mixture")):
+            if page:
+                check_legend(page)
         check_small(by_name["threadx"])
         check_help(by_name["threadx"])
         check_search(Page(browser, tool, scratch, traces[-1], "--limit", "20"), by_name["steps"])

@@ -36,6 +36,25 @@ END
 200 counted 2 50 10
 400 event 1 0
 END
+# What has no names, no threads, no waits, no time, or no events at all.
+"$mktrx" >nothing.trx <<'END' || complain 'mktrx fails'
+object 0 0 0
+event 0 0 0
+END
+"$mktrx" >one.trx <<'END' || complain 'mktrx fails'
+object 0 0 0
+event 0x77 4096 10 1 2 3 4
+END
+"$mktrx" >nameless.trx <<'END' || complain 'mktrx fails'
+big
+object 0 0 0
+event 0xFFFFFFFF 4096 10
+event 0xF0F0F0F0 4097 20
+event 0x77 57 30 0x1234 0xffffffff
+event 0x78 58 40 0x1234
+event 0x78 60000 50 0xffffffff
+END
+"$helpers/mklog" empty.trx 0 16 worker || complain 'mklog fails'
 mkdir json
 nr=0
 
@@ -51,7 +70,7 @@ keep()
 	echo "$*" >"json/$schema-$nr.command"
 }
 
-logs='orders.trx spans.trx lossy.trx core counted convoy flags deadlock gate turns lost'
+logs='nothing.trx one.trx nameless.trx empty.trx orders.trx spans.trx lossy.trx core counted convoy flags deadlock gate turns lost'
 if own_preload; then
 	"$tool" record --quiet --preload --stacks -o plain.trx "$plain" 2>err # the program exits with 3
 	[ -s plain.trx ] || complain "record fails: $(cat err)"
@@ -80,6 +99,8 @@ for file in $logs "$samples/threadx.trx" "$samples/filex.trx" "$samples/netx_tcp
 	keep check check --format json "$file"
 	keep diff diff --format json --span 'one=*..*' "$file" orders.trx
 	keep diff diff --format json "$file" "$file"
+	keep print follow --format json "$file"
+	keep events follow --format jsonl "$file"
 	keep top top --once --format json "$file"
 done
 if ! "$tool" sql orders.trx 'SELECT 1' 2>&1 | grep -q 'without SQLite'; then

@@ -8,6 +8,7 @@
 #	make_samples			make the traces $samples/threadx.trx, filex.trx, netx_tcp.trx and netx_udp.trx from
 #					tests/data; $mktrx makes others, and $mksched makes logs with scheduling records
 #	make_mixture FILE		make a log of a program with calls of many kinds; 1: it cannot be preloaded here
+#	make_preloaded FILE PROGRAM...	the same of another program
 #	need_browser			skip this script if there is no Chromium
 #	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
@@ -101,18 +102,25 @@ make_samples()
 	done
 }
 
-# make_mixture FILE: a log of tests/tool/mixture, which knows nothing of posixtrace
-make_mixture()
+# make_preloaded FILE PROGRAM [ARGUMENT...]: a log of a program that knows nothing of posixtrace
+make_preloaded()
 {
+	log=$1
+	shift
 	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
 		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
 		return 1
 	fi
 	TXTRACE_PRELOAD=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so sh "$top/tests/support/with-own-dir.sh" \
-		"$tool" record --preload --quiet -o "$1" "$(dirname "$tool")/../tests/tool/mixture" "$scratch/account" &&
-		return
-	complain 'mixture fails'
+		"$tool" record --preload --quiet -o "$log" "$@" && return
+	complain "$1 fails"
 	return 1
+}
+
+# make_mixture FILE: a log of tests/tool/mixture
+make_mixture()
+{
+	make_preloaded "$1" "$(dirname "$tool")/../tests/tool/mixture" "$scratch/account"
 }
 
 values()

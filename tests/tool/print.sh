@@ -416,7 +416,7 @@ nr_checks=$((nr_checks + 4))
 	complain 'a thread without its tid is not left out'
 "$tool" waits -f ordr "$scratch/orders.trx" 2>&1 | grep -q 'no event type ordr' ||
 	complain 'waits does not report a filter that takes nothing'
-for filter in 'f64[8]>2.0' 'Event=order' 'a.b=1' 'thraed:x'; do
+for filter in 'f64[8]>2.0' 'Event=order' 'a.b=1' 'thraed:x' 'dta.load > 3' 'thraed : x'; do
 	fails 2 'there is no such field' print -f "$filter" "$scratch/orders.trx"
 done
 finish

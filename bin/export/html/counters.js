@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Numbers of events as rows: the fill level that an event of ThreadX has for its object, such as the messages in a
- * queue, and any number field of a described event type.  The row shows the value of each event until the next event.
+ * queue, the messages that a program sent to a POSIX message queue less those that it received, and any number field of
+ * a described event type.  The row shows the value of each event until the next event.
  */
 
 const MEASURES = {enqueued: 'messages', current_count: 'count', remaining_blocks: 'free blocks',
 	available_bytes: 'free bytes', available_packets: 'free packets'};
+const BALANCED = {mq_send: 1, mq_timedsend: 1, mq_receive: -1, mq_timedreceive: -1};
 const MINMAX = 64; // events between two entries of the lists of extremes
 
 class Counter {
@@ -52,7 +54,7 @@ class Counter {
 class Counters {
 	constructor(trace) {
 		this.trace = trace;
-		this.rows = this.levels();
+		this.rows = [...this.levels(), ...this.balances()];
 		this.chosen = []; // keys of the fields that the user has chosen, as "TYPE.FIELD"
 	}
 	/* Make a row for each object of ThreadX whose events have its fill level. */
@@ -82,6 +84,38 @@ class Counters {
 
 			return new Counter(key, `${object ? object.name : hex(handle, 8)}: ${MEASURES[label]}`, object?.pid ?? 0,
 				events.done(), values.done());
+		}).sort((a, b) => byName(a.name, b.name));
+	}
+	/*
+	 * Make a row for each message queue whose calls were recorded.  What other processes send and receive is not in the
+	 * trace, and neither is what was in the queue before: so the row is not called the length of the queue.  If events
+	 * were lost, there is no row.
+	 */
+	balances() {
+		const {trace} = this;
+		const found = new Map();
+		const signs = trace.types.map(({name, fields}) => fields ? BALANCED[name] : undefined);
+
+		for (let i = 0; i < trace.n && trace.gaps.length === 0; i++) {
+			const sign = signs[trace.type(i)], [, , handle, phase] = trace.facts.sites[trace.site[i]];
+
+			if (!sign || phase === BEGINS)
+				continue;
+			const result = trace.fieldValue(i, trace.typeOf(i).fields.find(({name}) => name === 'result'));
+
+			if (result === null || result < 0n || !trace.objects.has(handle))
+				continue;
+			if (!found.has(handle))
+				found.set(handle, {total: 0, events: new Growing(Uint32Array), values: new Growing(Float64Array)});
+			const queue = found.get(handle);
+
+			queue.events.push(i);
+			queue.values.push(queue.total += sign);
+		}
+		return [...found].map(([handle, {events, values}]) => {
+			const {name, pid} = trace.objects.get(handle);
+
+			return new Counter(`${handle}:balance`, `${name}: sent − received`, pid, events.done(), values.done());
 		}).sort((a, b) => byName(a.name, b.name));
 	}
 	/* Return the number fields of the described types: {key, name}. */

@@ -53,7 +53,7 @@ class Page {
 		this.address = new Address(this);
 		this.makeHeader();
 		this.makeTabs();
-		this.makeLegend();
+		this.legend = new Legend(trace, this.theme);
 		this.makeHelp();
 		this.listen();
 		this.address.read();
@@ -431,30 +431,6 @@ class Page {
 			box.append(group);
 		}
 	}
-	/* The colours of what this trace has, below the rows. */
-	makeLegend() {
-		const {trace, theme} = this;
-		const has = kind => trace.rows.some(row => row.spans[kind]);
-		const box = document.getElementById('legend');
-		const classes = CLASSES.map(([text, color], k) => [text, color, trace.waits.some(span => span.waitClass === k)]);
-		const entries = [...classes.slice(1), classes[0], ['runs', 'run', has(KIND.RUN)],
-			['ready, without a CPU', 'ready', has(KIND.READY)], ['blocked', 'blocked', has(KIND.BLOCKED)],
-			['interrupt', 'isr', has(KIND.ISR)], ['holds a lock', 'lock', has(KIND.LOCK)],
-			['span', 'run', has(KIND.SPAN) && !has(KIND.RUN)], ['events lost', 'loss', trace.gaps.length > 0]];
-		const add = (text, color, className) => {
-			const entry = make('span', className, text);
-
-			entry.style.setProperty('--hue', color);
-			box.append(entry);
-		};
-
-		if (trace.waits.length > 0)
-			box.append(make('span', 'dim', 'Waits:'));
-		for (const [text, color] of entries.filter(([, , isThere]) => isThere))
-			add(text, `var(--${color})`, 'key');
-		for (const family of theme.families.slice(0, 12))
-			add(family, theme.typeColor(trace.types.findIndex(type => type.family === family)), 'key event');
-	}
 	toggleHelp() {
 		const help = document.getElementById('help');
 
@@ -478,8 +454,7 @@ class Page {
 		document.getElementById('hit-after').onclick = () => this.step('hit', 1);
 		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
 			this.theme.read();
-			document.getElementById('legend').replaceChildren();
-			this.makeLegend();
+			this.legend.draw();
 			this.table.draw();
 			timeline.dirty();
 		});

@@ -137,12 +137,14 @@ class Painter {
 	drawSpans(list, y, height, color, textColor, textOf) {
 		const {begin, end} = this.view;
 		const colorOf = typeof color === 'function' ? color : () => color;
-		let k = lowerBound(at => list[at].begin, begin, 0, list.length);
-		const isDense = k + LEAST_COLUMNS < list.length && list[k + LEAST_COLUMNS].begin < end;
+		const times = beginsOf(list);
+		const timeOf = at => times[at];
+		let k = lowerBound(timeOf, begin, 0, list.length);
+		const isDense = k + LEAST_COLUMNS < list.length && times[k + LEAST_COLUMNS] < end;
 
 		if (isDense)
 			this.strip.begin(this.width, y, y + height);
-		for (k = Math.max(k - 1, 0); k < list.length && list[k].begin < end;) {
+		for (k = Math.max(k - 1, 0); k < list.length && times[k] < end;) {
 			const span = list[k];
 			const x = Math.max(this.x(span.begin), -2);
 			const width = Math.min(this.x(span.end), this.width + 2) - x;
@@ -157,7 +159,7 @@ class Painter {
 
 				if (width + x >= 0)
 					this.column(colorOf(span), pixel, y, 1, height);
-				k = Math.max(k + 1, gallop(at => list[at].begin, this.time(pixel + 1), k, list.length));
+				k = Math.max(k + 1, gallop(timeOf, this.time(pixel + 1), k, list.length));
 			}
 		}
 		if (isDense)

@@ -20,6 +20,7 @@
  *	rows.js		which rows are shown, and in which order
  *	timeline.js	the axis and the rows
  *	overview.js	the whole trace, above the timeline
+ *	legend.js	the colours of what the trace has
  *	mouse.js	the mouse on the timeline and on the overview
  *	table.js	the table of events
  *	panels.js	the tables of statistics
@@ -156,6 +157,20 @@ function gallop(at, value, from, to) {
 	while (from + step < to && at(from + step) < value)
 		step *= 2;
 	return lowerBound(at, value, from, Math.min(from + step, to));
+}
+
+/*
+ * Return the times at which the spans of a list begin, as an array of numbers: with many spans, a search in the spans
+ * themselves waits for the memory.  The list must not change any more.
+ */
+const begins = new WeakMap(); // key: a list of spans
+
+function beginsOf(list) {
+	let times = begins.get(list);
+
+	if (!times)
+		begins.set(list, times = Float64Array.from(list, span => span.begin));
+	return times;
 }
 
 /* Compare numbers in names as numbers: "thread 2" is before "thread 10". */
