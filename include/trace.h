@@ -21,6 +21,12 @@
 #else
 #include <pthread.h>
 #endif
+/* The library has times of 64 bits, on every machine.  pkg-config tells the options that programs need. */
+#if defined __TIMESIZE && defined __GLIBC_PREREQ && !defined _TXTRACE_TIME_OF_ITS_OWN
+#if __TIMESIZE == 32 && __GLIBC_PREREQ(2, 34) && !defined __USE_TIME_BITS64
+#error <trace.h> needs the options -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+#endif
+#endif
 
 #undef _POSIX_TRACE
 #undef _POSIX_TRACE_EVENT_FILTER

@@ -129,6 +129,7 @@ static void *find(const char *name)
 }
 
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wold-style-definition"
 #define PX_DIRECT(name)                                                                            \
 	__attribute__((visibility("hidden"))) void px_direct_##name();                             \
 	void px_direct_##name()                                                                    \

@@ -37,7 +37,7 @@ static void **real_of(unsigned int i)
 
 /*
  * Glibc may also have an older version of the function with another layout.  Then return the oldest version that is
- * usable, otherwise NULL.
+ * usable, otherwise NULL.  A machine need not have that version.
  */
 static const char *version_of(const char *symbol)
 {
@@ -53,7 +53,7 @@ static const char *version_of(const char *symbol)
 
 static void *newest(const char *symbol, void *found)
 {
-#if defined(__GLIBC__) && defined(__x86_64__)
+#ifdef __GLIBC__
 	const char *version = version_of(symbol);
 	void *better = found && version ? dlvsym(RTLD_NEXT, symbol, version) : NULL;
 	Dl_info of_found, of_better;

@@ -116,15 +116,8 @@ static void finish(struct scan *scan, unsigned int i)
 /* Search. */
 
 typedef unsigned char vector __attribute__((vector_size(16)));
+typedef unsigned char bytes16 __attribute__((vector_size(16), aligned(1), may_alias)); /* at any address */
 typedef unsigned long long pair __attribute__((vector_size(16)));
-
-static inline vector load(const unsigned char *at)
-{
-	vector bytes;
-
-	memcpy(&bytes, at, sizeof(bytes));
-	return bytes;
-}
 
 /*
  * Return the first place from `at` on that has XT, or `end`.  Both TXTB and BTXT have XT, so most bytes take only two
@@ -136,7 +129,8 @@ static const unsigned char *next_mark(const unsigned char *at, const unsigned ch
 		vector any = {0};
 
 		for (int i = 0; i < 64; i += 16)
-			any |= (vector)(load(at + i) == 'X') & (vector)(load(at + i + 1) == 'T');
+			any |= (vector)(*(const bytes16 *)(at + i) == 'X') &
+			       (vector)(*(const bytes16 *)(at + i + 1) == 'T');
 		if (((pair)any)[0] | ((pair)any)[1])
 			break;
 	}

@@ -14,16 +14,17 @@
 #include "base/compiler.h"
 
 #if __SIZEOF_LONG__ == 8
-#define PX_OFFSET_WORDS(offset) (long)(offset)
+#define PX_TWO_WORDS(offset) (long)(offset)
 #elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define PX_OFFSET_WORDS(offset) PX_OFFSET_PAD (long)((offset) >> 32), (long)(offset)
+#define PX_TWO_WORDS(offset) (long)((offset) >> 32), (long)(offset)
 #else
-#define PX_OFFSET_WORDS(offset) PX_OFFSET_PAD (long)(offset), (long)((offset) >> 32)
+#define PX_TWO_WORDS(offset) (long)(offset), (long)((offset) >> 32)
 #endif
-#if defined __arm__ || defined __mips__ || defined __powerpc__
-#define PX_OFFSET_PAD 0L,
+/* After one other argument or three. */
+#if __SIZEOF_LONG__ == 4 && (defined __arm__ || defined __mips__ || defined __powerpc__)
+#define PX_OFFSET_WORDS(offset) 0L, PX_TWO_WORDS(offset)
 #else
-#define PX_OFFSET_PAD
+#define PX_OFFSET_WORDS(offset) PX_TWO_WORDS(offset)
 #endif
 
 /* Return the number of bytes, or -1 with errno.  Async-signal-safe. */

@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/kernel_time.h"
 
 static bool call(int command)
 {
@@ -29,10 +30,10 @@ bool px_membarrier_all(void)
 /* Make the system call directly, because nanosleep() is a cancellation point. */
 void px_membarrier_settle(void)
 {
-	const struct timespec nap = {0, 1000000};
+	const struct px_kernel_time nap = {0, 1000000};
 	int saved_errno = errno;
 
 	if (!px_membarrier_all())
-		syscall(SYS_nanosleep, &nap, NULL);
+		px_kernel_sleep(&nap);
 	errno = saved_errno;
 }

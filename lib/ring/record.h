@@ -83,8 +83,8 @@ PX_INLINE uint32_t px_record_slots(size_t length)
 {
 	if (px_likely(length <= PX_RECORD_FIRST_BYTES))
 		return 1;
-	return 1 + (uint32_t)((length - PX_RECORD_FIRST_BYTES + PX_RECORD_MORE_BYTES - 1) /
-			      PX_RECORD_MORE_BYTES);
+	/* No step exceeds 32 bits, whatever a hostile length is. */
+	return 2 + (uint32_t)((length - PX_RECORD_FIRST_BYTES - 1) / PX_RECORD_MORE_BYTES);
 }
 
 /* Return the number of bytes that a record with this length of data takes in a ring. */

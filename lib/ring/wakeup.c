@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/kernel_time.h"
 #include "base/membarrier.h"
 
 #define ROUND_NS 50000000
@@ -32,7 +33,7 @@ void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
  * futex_waitv is the only wait with a time limit that the kernel restarts after a handler with SA_RESTART.  It can do
  * so because the limit is an absolute time.
  */
-static long wait_on(uint32_t *flag, const struct timespec *until)
+static long wait_on(uint32_t *flag, const struct px_kernel_time *until)
 {
 	struct futex_waitv waiter = {
 		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
@@ -40,7 +41,7 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
 
 	/* Old kernels do not have futex_waitv, and system call filters may refuse it with any error. */
 	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
-		result = syscall(SYS_futex, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
+		result = syscall(PX_SYS_FUTEX, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
 				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);
 	return result;
 }
@@ -49,8 +50,8 @@ static long wait_on(uint32_t *flag, const struct timespec *until)
  * A cancellation takes effect at once: while this thread waits, it holds no lock and has taken no event.  A
  * cancellation that was already pending takes effect before the wait.
  */
-static int cancellable(long (*call)(uint32_t *, const struct timespec *), uint32_t *flag,
-		       const struct timespec *until)
+static int cancellable(long (*call)(uint32_t *, const struct px_kernel_time *), uint32_t *flag,
+		       const struct px_kernel_time *until)
 {
 	int saved_errno = errno;
 	int error, type;
@@ -72,37 +73,39 @@ int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline)
 	uint64_t now = px_clock_realtime_ns();
 	struct timespec now_timespec = px_clock_timespec(now);
 	struct timespec round = px_clock_timespec(now + ROUND_NS);
-	const struct timespec *until = deadline;
+	struct px_kernel_time until;
 	int error;
 
 	if (deadline && !is_before(&now_timespec, deadline))
 		return ETIMEDOUT;
 	if (px_read_once(&in_rounds) && (!deadline || is_before(&round, deadline)))
-		until = &round;
+		deadline = &round;
+	if (deadline)
+		until = px_kernel_time(*deadline);
 	PX_TESTPOINT("wait.sleep.begin");
-	error = cancellable(wait_on, flag, until);
+	error = cancellable(wait_on, flag, deadline ? &until : NULL);
 	return error == EINTR ? EINTR : 0;
 }
 
-static long pause_until(uint32_t *unused, const struct timespec *length)
+static long pause_until(uint32_t *unused, const struct px_kernel_time *length)
 {
 	(void)unused;
-	return syscall(SYS_nanosleep, length, NULL);
+	return px_kernel_sleep(length);
 }
 
 void px_wakeup_pause(uint64_t ns)
 {
-	struct timespec length = px_clock_timespec(ns);
+	struct px_kernel_time length = px_kernel_time(px_clock_timespec(ns));
 
 	cancellable(pause_until, NULL, &length);
 }
 
 void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns)
 {
-	struct timespec length = px_clock_timespec(ns);
+	struct px_kernel_time length = px_kernel_time(px_clock_timespec(ns));
 	int saved_errno = errno;
 
-	syscall(SYS_futex, flag, FUTEX_WAIT, what, &length, NULL, 0);
+	syscall(PX_SYS_FUTEX, flag, FUTEX_WAIT, what, &length, NULL, 0);
 	errno = saved_errno;
 }
 
@@ -113,10 +116,10 @@ void px_wakeup_wake(uint32_t *flag)
 	if (px_unlikely(px_is_confined()))
 		return;
 	/* One system call clears the flag and wakes up the sleepers (wakeup.h). */
-	if (syscall(SYS_futex, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
+	if (syscall(PX_SYS_FUTEX, flag, FUTEX_WAKE_OP, INT32_MAX, 0L, flag,
 		    FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_LT, 0)) == -1) {
 		px_exchange(flag, 0);
-		syscall(SYS_futex, flag, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+		syscall(PX_SYS_FUTEX, flag, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	}
 	errno = saved_errno;
 }

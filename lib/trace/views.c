@@ -6,11 +6,9 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/confined.h"
+#include "base/kernel_time.h"
 #include "base/membarrier.h"
 #include "trace/inside.h"
 #include "trace/process.h"
@@ -169,11 +167,11 @@ void px_views_reclaim(void)
 void px_views_settle(void)
 {
 	static uint32_t limit = KEPT_MAX;
-	const struct timespec nap = {0, 1000000};
+	const struct px_kernel_time nap = {0, 1000000};
 
 	for (int i = 0; !px_is_confined() && px_read_once(&nr_kept) > px_read_once(&limit) && i < NAPS_MAX;
 	     i++) {
-		syscall(SYS_nanosleep, &nap, NULL);
+		px_kernel_sleep(&nap);
 		px_views_reclaim();
 	}
 	if (px_read_once(&nr_kept) > px_read_once(&limit))

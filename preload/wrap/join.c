@@ -95,7 +95,7 @@ static bool time_left(clockid_t clock, const struct timespec *until, uint32_t *m
 	if (until->tv_nsec < 0 || until->tv_nsec >= 1000000000 || until->tv_sec < 0 ||
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || clock_gettime(clock, &now))
 		return false;
-	if (until->tv_sec - now.tv_sec > UINT32_MAX / 1000 - 1)
+	if (until->tv_sec - now.tv_sec > (time_t)(UINT32_MAX / 1000 - 1))
 		return true;
 	left = (until->tv_sec - now.tv_sec) * INT64_C(1000) +
 	       (until->tv_nsec - now.tv_nsec) / 1000000;

@@ -276,7 +276,7 @@ static void make_too_large(trace_attr_t *attr)
 static void make_much_too_large(trace_attr_t *attr)
 {
 	ok(posix_trace_attr_init(attr));
-	ok(posix_trace_attr_setstreamsize(attr, (size_t)1 << 40));
+	ok(posix_trace_attr_setstreamsize(attr, SIZE_MAX >> 24 << (sizeof(size_t) > 4 ? 0 : 23)));
 }
 
 static const struct {

@@ -26,6 +26,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/kernel_time.h"
 
 #define LIMIT 65536 /* the tests of data cover max-data-size */
 #define STRANGE_ERRNO 4711
@@ -1649,7 +1650,7 @@ START_TEST(event_with_a_sleeping_reader_only_wakes_it)
 	stream = px_test_create(&(struct px_test_stream){.size = 1 << 20});
 	pthread_create(&reader, NULL, read_for_ever, &nr_read);
 	ok(posix_trace_start(stream));
-	observe(NULL, trace_for_reader, SYS_futex);
+	observe(NULL, trace_for_reader, PX_SYS_FUTEX);
 	expect_no_system_call();
 	do { /* START, the first event of the worker, and the other events */
 		sched_yield();

@@ -172,11 +172,14 @@ START_TEST(clock_timespec_keeps_seconds_and_nanoseconds_apart)
 		{999999999, 0, 999999999},
 		{1000000000, 1, 0},
 		{1700000000123456789, 1700000000, 123456789},
-		{18446744073709551615u, 18446744073, 709551615},
+		{18446744073709551615u, (time_t)18446744073, 709551615},
 	};
 
 	for (size_t i = 0; i < PX_ARRAY_SIZE(cases); i++) {
 		struct timespec time = px_clock_timespec(cases[i].ns);
+
+		if (sizeof(time_t) < 8 && cases[i].ns >> 61) /* after 2038 */
+			continue;
 
 		ck_assert_int_eq(time.tv_sec, cases[i].seconds);
 		ck_assert_int_eq(time.tv_nsec, cases[i].rest);

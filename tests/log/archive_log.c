@@ -284,16 +284,16 @@ START_TEST(open_log_of_another_machine_or_version_gives_einval)
 			header.machine.byte_order = swapped;
 			break;
 		case 2:
-			header.machine.of_long = 4;
+			header.machine.of_long ^= 12; /* 4 or 8 */
 			break;
 		case 3:
-			header.machine.of_pointer = 4;
+			header.machine.of_pointer ^= 12;
 			break;
 		case 4:
 			header.machine.of_thread++;
 			break;
 		case 5:
-			header.machine.of_time = 4;
+			header.machine.of_time ^= 12;
 			break;
 		case 6:
 			header.machine.of_attr += 8;

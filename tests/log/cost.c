@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file_at.h"
 #include "log/archive_log.h"
 #include "log/log_private.h"
 #include "support/new_log.h"
@@ -37,7 +38,7 @@ static unsigned int nr_freed;
 ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
 {
 	nr_reads++;
-	return syscall(SYS_pread64, fd, bytes, size, offset);
+	return px_read_at(fd, bytes, size, (uint64_t)offset);
 }
 
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
@@ -45,7 +46,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 	nr_writes++;
 	for (unsigned int i = 0; i < nr_freed; i++)
 		ck_assert((uint64_t)offset >= freed[i].end || (uint64_t)offset + size <= freed[i].from);
-	return syscall(SYS_pwrite64, fd, bytes, size, offset);
+	return px_write_at(fd, bytes, size, (uint64_t)offset);
 }
 
 /* The kernel frees only full pages. */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file_at.h"
 #include "event/calls.h"
 #include "log/log.h"
 #include "support/log_checker.h"
@@ -33,7 +34,7 @@ static uint64_t nr_writes, failing_from;
 ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
 	if (failing_from == 0 || ++nr_writes < failing_from)
-		return syscall(SYS_pwrite64, fd, bytes, size, offset);
+		return px_write_at(fd, bytes, size, (uint64_t)offset);
 	errno = EIO;
 	return -1;
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/file_at.h"
 #include "log/archive_log.h"
 #include "log/log.h"
 #include "support/log_checker.h"
@@ -1048,10 +1049,10 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 	size_t page = PX_LOG_PAGE - (size_t)offset % PX_LOG_PAGE;
 
 	if (failure == 0)
-		return syscall(SYS_pwrite64, fd, bytes, size, offset);
+		return px_write_at(fd, bytes, size, (uint64_t)offset);
 	/* A full disk takes only the pages for which it has room. */
 	if (failure == ENOSPC && page < size && nr_calls % 2 == 0)
-		return syscall(SYS_pwrite64, fd, bytes, page, offset);
+		return px_write_at(fd, bytes, page, (uint64_t)offset);
 	errno = failure;
 	return -1;
 }
@@ -1059,7 +1060,11 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
 int ftruncate(int fd, off_t size)
 {
 	if (failure == 0)
+#ifdef SYS_ftruncate64
+		return (int)syscall(SYS_ftruncate64, fd, PX_OFFSET_WORDS((uint64_t)size));
+#else
 		return (int)syscall(SYS_ftruncate, fd, size);
+#endif
 	errno = failure;
 	return -1;
 }
@@ -1067,7 +1072,8 @@ int ftruncate(int fd, off_t size)
 int fallocate(int fd, int mode, off_t offset, off_t size)
 {
 	if (failure == 0)
-		return (int)syscall(SYS_fallocate, fd, mode, offset, size);
+		return (int)syscall(SYS_fallocate, fd, mode, PX_TWO_WORDS((uint64_t)offset),
+				    PX_TWO_WORDS((uint64_t)size));
 	errno = failure;
 	return -1;
 }

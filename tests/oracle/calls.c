@@ -151,7 +151,11 @@ static void wait_semtimedop(void)
 
 static void post_semaphore(void)
 {
+#ifdef SYS_semop
 	MUST(syscall(SYS_semop, semaphores, &post, 1) == 0);
+#else
+	MUST(syscall(SYS_ipc, 1 /* SEMOP */, semaphores, 1, 0, &post) == 0);
+#endif
 }
 
 static void wait_msgrcv(void)

@@ -219,7 +219,7 @@ static void act_pthread_create(void)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_JOINABLE);
 	pthread_attr_getstacksize(&attr, &size);
 	say("stack", (long)size);
-	pthread_attr_setstacksize(&attr, (size_t)1 << 46);
+	pthread_attr_setstacksize(&attr, sizeof(size_t) > 4 ? SIZE_MAX >> 18 : SIZE_MAX - (SIZE_MAX >> 4));
 	for (int i = 0; i < 100; i++) /* more than the table has places */
 		if (pthread_create(&thread, &attr, give_back, NULL) == 0)
 			say("too large", i);

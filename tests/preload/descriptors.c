@@ -1157,6 +1157,7 @@ static void transfers(int fd)
 {
 	struct iovec vector = {(void *)"more", 4};
 	pthread_t thread;
+	off_t start = 0;
 	off64_t at = 0;
 	int from[2], to[2];
 	eventfd_t value;
@@ -1164,10 +1165,9 @@ static void transfers(int fd)
 	quiet_pipe(from);
 	quiet_pipe(to);
 	part("sendfile", "2");
-	TRY(sendfile(from[1], fd, &at, 5));
+	TRY(sendfile(from[1], fd, &start, 5));
 	TRY(sendfile(from[1], NO_FD, NULL, 5));
 	part("sendfile64", "1");
-	at = 0;
 	TRY(sendfile64(from[1], fd, &at, 5));
 	part("tee", "1");
 	TRY(tee(from[0], to[1], 3, 0));

@@ -359,7 +359,7 @@ void px_test_bad_trids(trace_id_t bad[PX_TEST_BAD_TRIDS])
 	bad[0] = 0;
 	bad[1] = (trace_id_t)-1;
 	bad[2] = stale;
-	bad[3] = live ^ (trace_id_t)1 << 40;
+	bad[3] = live ^ (trace_id_t)1 << (sizeof(trace_id_t) > 4 ? 40 : 30);
 	bad[4] = live + 256000;
 	bad[5] = reused + 256000;
 	bad[6] = (trace_id_t)(uintptr_t)bad;

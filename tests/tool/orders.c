@@ -57,7 +57,7 @@ static struct order make_order(unsigned int i)
 	order.part = (float)i / 7;
 	order.state = i % 5 == 4 ? BUSY : (enum state)(i % 5);
 	order.at[0].x = (short)-(int)i;
-	order.at[1].y = (long)i * 1000000007;
+	order.at[1].y = (long)(i * 1000000007ul);
 	order.low = i & 31;
 	order.high = (i * 37) & 2047;
 	order.change = (signed char)(i - 100);
