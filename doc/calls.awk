@@ -106,7 +106,9 @@ function print_call(i,   n, k, symbol)
 }
 
 END {
+	# REUSE-IgnoreStart: this line is for the page.
 	print ".\\\" SPDX-License-Identifier: MIT"
+	# REUSE-IgnoreEnd
 	print ".Dd November 22, 2026\n.Dt TXTRACE-CALLS 7\n.Os posixtrace"
 	print ".Sh NAME\n.Nm txtrace-calls\n.Nd calls that the preloaded library records"
 	print ".Sh DESCRIPTION"

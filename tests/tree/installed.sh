@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # After make install: pkg-config finds the library. The example compiles with only the flags from pkg-config, and runs
-# with the shared and with the static library. Run it with: make installcheck
+# with the shared and with the static library; with CMake, too, also after the files were moved. Run it with:
+# make installcheck
 set -u
 
 if [ -z "${srcdir:-}" ] || [ -z "${libdir:-}" ] || [ -z "${pkgconfigdir:-}" ]; then
@@ -75,6 +76,86 @@ for kind in shared static; do
 	}
 	echo "installcheck: the services of ThreadX work with the $kind library"
 done
+
+# CMake finds the libraries after the files were moved, and nothing then leads to the old place.
+moved=$scratch/moved
+
+# configure_project NAME OPTION...: for the examples, in $scratch/NAME
+configure_project()
+{
+	name=$1
+	shift
+	cmake -S "$scratch/project" -B "$scratch/$name" -DCMAKE_C_COMPILER="${CC%% *}" \
+		-Dposixtrace_DIR="$moved$cmakedir" "$@" >"$scratch/$name.out" 2>&1
+}
+
+# with_cmake KIND: builds and runs the examples
+with_cmake()
+{
+	case $1 in
+	shared) suffix=so static=OFF ;;
+	static) suffix=a static=ON ;;
+	esac
+	# A make that runs this test has other options than the one of CMake.
+	if ! configure_project "cmake-$1" -Dposixtrace_USE_STATIC_LIBS=$static ||
+		! env -u MAKEFLAGS -u MFLAGS VERBOSE=1 cmake --build "$scratch/cmake-$1" >"$scratch/messages" 2>&1
+	then
+		cat "$scratch/cmake-$1.out" "$scratch/messages"
+		echo "installcheck: CMake cannot build the examples with the $1 libraries"
+		exit 1
+	fi
+	for path in "$libdir/libposixtrace.$suffix" "$libdir/libtxtrace-threadx.$suffix" "$includedir"; do
+		grep -qF -- "$moved$path" "$scratch/messages" || {
+			cat "$scratch/messages"
+			echo "installcheck: the commands of CMake do not use $moved$path"
+			exit 1
+		}
+	done
+	{ "$scratch/cmake-$1/pipeline" "$scratch/tree" && "$scratch/cmake-$1/services"; } >"$scratch/output" || {
+		cat "$scratch/output"
+		echo "installcheck: an example that CMake linked with the $1 libraries fails"
+		exit 1
+	}
+	echo "installcheck: CMake finds the $1 libraries"
+}
+
+if ! command -v cmake >/dev/null; then
+	echo 'SKIP whether CMake finds the libraries: cmake is missing'
+else
+	mkdir "$scratch/project" "$moved" || exit 99
+	(cd "${DESTDIR:-/}" && cp -a --parents ".$cmakedir" ."$libdir"/libposixtrace.* ."$libdir"/libtxtrace-threadx.* \
+		."$includedir"/trace*.h ."$includedir"/tx*.h "$moved") || exit 99
+	cp "$srcdir/examples/pipeline.c" "$scratch/services.c" "$scratch/project" || exit 99
+	cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(stranger C)
+set(VERSION 0.1 CACHE STRING "the version to ask for")
+set(COMPONENT txtrace-threadx CACHE STRING "the component to ask for")
+find_package(posixtrace ${VERSION} REQUIRED COMPONENTS ${COMPONENT})
+add_executable(pipeline pipeline.c)
+target_link_libraries(pipeline PRIVATE posixtrace::posixtrace)
+add_executable(services services.c)
+target_link_libraries(services PRIVATE posixtrace::txtrace-threadx)
+END
+	for kind in shared:so static:a; do
+		[ ! -e "$moved$libdir/libposixtrace.${kind#*:}" ] || with_cmake "${kind%:*}"
+	done
+	while read -r option message; do
+		if configure_project "$option" "-D$option"; then
+			echo "installcheck: CMake finds the library with $option"
+			exit 1
+		fi
+		grep -q -- "$message" "$scratch/$option.out" || {
+			cat "$scratch/$option.out"
+			echo "installcheck: with $option, CMake does not say: $message"
+			exit 1
+		}
+	done <<'END'
+VERSION=0.99 version: 0\.1\.
+VERSION=1 version: 0\.1\.
+COMPONENT=none of none is not installed
+END
+fi
 
 # Python finds the module beside the library.
 if [ -n "${PYTHON_DIR:-}" ] && [ -e "$DESTDIR$libdir/libposixtrace.so" ] &&

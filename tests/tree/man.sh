@@ -132,13 +132,19 @@ set -- "$man"/*.[0-9] $made
 echo "$# pages, $(grep -c . "$scratch/documented") functions, $failed faults"
 [ "$failed" -eq 0 ] || exit 1
 
-if ! command -v groff >/dev/null; then
-	echo 'SKIP whether the pages can be formatted: groff is missing'
-	exit 0
-fi
-for page in "$man"/*.[0-9] $made; do
-	groff -mandoc -ww -z -Tutf8 "$page" 2>&1
-	[ -z "$(command -v mandoc)" ] || mandoc -Tlint -W warning "$page"
-done >"$scratch/warnings"
-complain_each '' <"$scratch/warnings"
+# format_each COMMAND...: each page, if there is this program
+format_each()
+{
+	if ! command -v "$1" >/dev/null; then
+		echo "SKIP whether the pages can be formatted with $1: it is missing"
+		return
+	fi
+	for page in "$man"/*.[0-9] $made; do
+		"$@" "$page" 2>&1
+	done >"$scratch/warnings"
+	complain_each '' <"$scratch/warnings"
+}
+
+format_each groff -mandoc -ww -z -Tutf8
+format_each mandoc -T lint -W warning
 [ "$failed" -eq 0 ]

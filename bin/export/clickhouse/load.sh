@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # load.sh [OPTION...]: load the trace of this directory into ClickHouse.  The options are those of clickhouse-client,
 # such as --host NAME.  The variable TXTRACE_DATABASE has the name of the database (default: txtrace), and
 # CLICKHOUSE_CLIENT the command to call, if it is not clickhouse-client.
