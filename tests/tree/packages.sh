@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The symbols files of the Debian packages list the symbols of the linker's maps, with the same nodes. A symbol of the
 # node POSIXTRACE_X.Y is there since version X.Y. The packages have the names and the files that the sources give them.
+# The packages of Debian, RPM and Nix have the version of configure.ac, those of RPM have the files of Debian's, and
+# rpmspec and nix-instantiate can read the files of the last two.
 set -u
 
 srcdir=${srcdir:-.}
@@ -60,6 +62,38 @@ sed -n 's/^Package: //p' "$debian/control" | while read -r package; do
 	[ -e "$debian/$package.install" ] || echo "$package"
 done >"$scratch/absent"
 complain_each 'is in debian/control, and has no list of files' <"$scratch/absent"
+
+version=$(sed -n 's/^AC_INIT(\[posixtrace\], \[\(.*\)\])$/\1/p' "$srcdir/configure.ac")
+packaging=$srcdir/packaging
+{
+	echo "debian/changelog $(sed -n '1s/.*(\([0-9.]*\).*/\1/p' "$debian/changelog")"
+	echo "posixtrace.spec $(sed -n 's/^Version: *//p' "$packaging/posixtrace.spec")"
+	echo "flake.nix $(sed -n 's/^ *version = "\(.*\)";$/\1/p' "$packaging/flake.nix")"
+} | grep -v " $version\$" >"$scratch/others"
+complain_each "is not the version of configure.ac, $version" <"$scratch/others"
+
+# The RPM packages have each file of the Debian packages: the name up to a star is in a list of files.
+sed -n '/^%files/,$p' "$packaging/posixtrace.spec" >"$scratch/rpm"
+cat "$debian"/*.install | sed -e 's/ .*//' -e 's/.*\///' -e 's/\*.*//' | sort -u | while read -r name; do
+	grep -qF "/$name" "$scratch/rpm" || echo "$name"
+done >"$scratch/absent"
+complain_each 'is in a Debian package, and in none of posixtrace.spec' <"$scratch/absent"
+
+# reads PROGRAM ARGUMENT...: the program, if it is there, reads a file without an error
+reads()
+{
+	command -v "$1" >/dev/null || {
+		echo "SKIP whether $1 can read its file: it is missing"
+		return
+	}
+	"$@" >"$scratch/read" 2>&1 || {
+		cat "$scratch/read"
+		complain "$* fails"
+	}
+}
+
+reads rpmspec -P "$packaging/posixtrace.spec"
+reads nix-instantiate --parse "$packaging/flake.nix"
 
 echo "${listed:-}$failed faults"
 [ "$failed" -eq 0 ]
