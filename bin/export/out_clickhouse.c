@@ -28,6 +28,7 @@
 #include "export/directory.h"
 #include "export/rowbinary.h"
 #include "sql/database.h"
+#include "sql/slices.h"
 #include "sql/typed.h"
 
 #define NS_PER_DAY (86400 * NS_PER_S)
@@ -170,10 +171,15 @@ static void put_create(const struct table *table, bool has_host, struct text *te
 
 static bool write_schema(const struct clickhouse *house, struct text *text)
 {
+	char *slices;
+
 	if (!open_part(house, text, "schema.sql", ""))
 		return false;
 	for (size_t i = 0; i < house->nr_tables; i++)
 		put_create(&house->table[i], house->table[i].of == &sql_files, text);
+	slices = sql_slices_query("day, ", "CAST(NULL AS Nullable(String))");
+	text_printf(text, "CREATE VIEW IF NOT EXISTS " SQL_SLICES " AS %s;\n", (const char *)must(slices));
+	sqlite3_free(slices);
 	return text_close(text, true);
 }
 

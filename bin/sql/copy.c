@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "sql/database.h"
+#include "sql/slices.h"
 #include "sql/typed.h"
 
 static int run(struct sql_database *database, char *statement)
@@ -101,6 +102,16 @@ static int copy_typed(struct sql_database *database)
 	return code;
 }
 
+static int make_slices(struct sql_database *database)
+{
+	char *query = sql_slices_query("", "NULL");
+	int code = query ? run(database, sqlite3_mprintf("CREATE VIEW copy." SQL_SLICES " AS %s", query)) :
+			   SQLITE_NOMEM;
+
+	sqlite3_free(query);
+	return code;
+}
+
 static int copy_tables(struct sql_database *database)
 {
 	size_t nr_tables = 0;
@@ -118,6 +129,8 @@ static int copy_tables(struct sql_database *database)
 		code = copy_typed(database);
 	for (size_t i = 0; i < nr_tables && code == SQLITE_OK; i++)
 		code = make_indexes(database, database->table[i]);
+	if (code == SQLITE_OK)
+		code = make_slices(database);
 	return code;
 }
 

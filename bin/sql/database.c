@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "sql/functions.h"
+#include "sql/slices.h"
 #include "sql/typed.h"
 #include "trace/payload.h"
 
@@ -55,6 +56,17 @@ static void list_tables(struct sql_database *database)
 		database->table[nr++] = sql_typed_table(database->typed[i]);
 }
 
+static int add_slices(sqlite3 *sqlite)
+{
+	char *query = sql_slices_query("", "NULL");
+	char *statement = query ? sqlite3_mprintf("CREATE VIEW " SQL_SLICES " AS %s", query) : NULL;
+	int code = statement ? sqlite3_exec(sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(query);
+	sqlite3_free(statement);
+	return code;
+}
+
 static bool make_database(struct sql_database *database)
 {
 	int code = sqlite3_open_v2(":memory:", &database->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
@@ -65,6 +77,8 @@ static bool make_database(struct sql_database *database)
 		code = sql_functions_add(database->sqlite);
 	for (const struct sql_table **at = database->table; *at && code == SQLITE_OK; at++)
 		code = sql_table_add(database, *at);
+	if (code == SQLITE_OK)
+		code = add_slices(database->sqlite);
 	if (code == SQLITE_OK)
 		code = sqlite3_set_authorizer(database->sqlite, authorize, database);
 	if (code != SQLITE_OK)

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "sql/database.h"
+#include "sql/slices.h"
 
 #define HISTORY 1000 /* lines */
 
@@ -128,6 +129,16 @@ static void print_tables(const struct sql_database *database, struct text *text)
 		text_plain(text, (*at)->summary, 0); /* it may have the name of an event */
 		text_char(text, '\n');
 	}
+	text_printf(text, "%-10s %s\n", SQL_SLICES, SQL_SLICES_SUMMARY);
+}
+
+static bool print_slices(struct text *text)
+{
+	char *query = sql_slices_query("", "NULL");
+
+	text_printf(text, "CREATE VIEW " SQL_SLICES " AS %s;\n", query ? query : "");
+	sqlite3_free(query);
+	return query != NULL;
 }
 
 static bool print_schema(const struct sql_database *database, struct text *text, const char *name)
@@ -144,6 +155,8 @@ static bool print_schema(const struct sql_database *database, struct text *text,
 		text_printf(text, "%s;\n", declaration);
 		sqlite3_free(declaration);
 	}
+	if (!*name || strcmp(name, SQL_SLICES) == 0)
+		is_found |= print_slices(text);
 	if (!is_found)
 		fprintf(stderr, "txtrace: there is no table %s; .tables lists the tables\n", name);
 	return is_found;

@@ -21,6 +21,12 @@ fails 2 '--to clickhouse writes more than one file' export --to clickhouse -o - 
 mklog=$(dirname "$tool")/../tests/tool/mklog
 export HOME="$scratch" # clickhouse-client writes a history there
 
+# A small system has no name for this machine.
+client()
+{
+	clickhouse-client --host 127.0.0.1 "$@"
+}
+
 # The servers.
 
 # begin_server NAME PORT: a server that listens to this port, in a folder of its own
@@ -71,7 +77,7 @@ end_servers()
 
 answers()
 {
-	[ "$(clickhouse-client --port "$1" --query 'SELECT 1' 2>/dev/null)" = 1 ]
+	[ "$(client --port "$1" --query 'SELECT 1' 2>/dev/null)" = 1 ]
 }
 
 trap 'end_servers; rm -rf "$scratch"' EXIT
@@ -101,7 +107,7 @@ done
 # house QUERY: ask the first server
 house()
 {
-	clickhouse-client --port "$one" --database "${database-txtrace}" --query "$1"
+	client --port "$one" --database "${database-txtrace}" --query "$1"
 }
 
 # put NAME FILE OPTION...: export the trace and load it as NAME
@@ -111,7 +117,7 @@ put()
 	file=$2
 	shift 2
 	"$tool" export --to clickhouse "$@" -o "$name.clickhouse" "$file" >out 2>err || complain "export fails: $(cat err)"
-	"$name.clickhouse/load.sh" --port "$one" >out 2>err || complain "load.sh of $name fails: $(cat err)"
+	"$name.clickhouse/load.sh" --host 127.0.0.1 --port "$one" >out 2>err || complain "load.sh of $name fails: $(cat err)"
 }
 
 # same WHAT: the files `expected` and `found` are equal
@@ -162,7 +168,7 @@ compare_tables()
 	done 3>house.sql >lite.sql
 	sed '$!s/$/ UNION ALL/' lite.sql >query
 	"$tool" sql --format csv "$1" "$(cat query)" 2>err | tr -d '\r"' | sed 1d | sort >expected
-	clickhouse-client --port "$one" --database txtrace --multiquery <house.sql | tr '\t' , | sort >found
+	client --port "$one" --database txtrace --multiquery <house.sql | tr '\t' , | sort >found
 	same "the rows of $1"
 	nr_rows=$((nr_rows + $(wc -l <found)))
 }
@@ -229,6 +235,18 @@ agree()
 	same "query $1 of $2"
 }
 
+# The view of all that lasted.
+ask_slices()
+{
+	"$tool" sql --format csv "$1" 'SELECT kind, count(*), sum(duration_ns) FROM slices GROUP BY kind ORDER BY kind' 2>err |
+		tr -d '\r' | sed 1d >expected
+	house "SELECT kind, count(), sum(duration_ns) FROM slices WHERE file = $(cat "$1.clickhouse/file") GROUP BY kind
+		ORDER BY kind FORMAT CSV" | tr -d '"' >found
+	same "the slices of $1"
+}
+ask_slices convoy
+ask_slices core
+
 put other.trx other.trx
 agree 1 convoy
 agree 2 convoy
@@ -280,8 +298,8 @@ END
 chmod +x cut.sh
 nr_checks=$((nr_checks + 4))
 "$tool" export --to clickhouse -o cut.clickhouse turns >out 2>err || complain "export fails: $(cat err)"
-CLICKHOUSE_CLIENT="$scratch/cut.sh" cut.clickhouse/load.sh --port "$one" >out 2>err && complain 'the load is not cut'
-cut.clickhouse/load.sh --port "$one" >out 2>err && complain 'rows are loaded twice'
+CLICKHOUSE_CLIENT="$scratch/cut.sh" cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err && complain 'the load is not cut'
+cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err && complain 'rows are loaded twice'
 grep -q 'an earlier load did not end' err || complain "an interrupted load is not told: $(cat err)"
 grep '^ALTER TABLE' err >alter
 while read -r statement; do
@@ -293,7 +311,7 @@ is_empty()
 		[ "$(house 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0 ]
 }
 await is_empty
-cut.clickhouse/load.sh --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
+cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
 
 # Fields: unsigned integers of 64 bits are whole; a new field is a new column; another type is refused.
 sed -n 's/.*"key": \([0-9]*\).*/\1/p' account | sort >expected
@@ -310,22 +328,22 @@ same 'a field that is new'
 nr_checks=$((nr_checks + 2))
 "$tool" export --to clickhouse --type 'even_step=f32 n' -o few3.clickhouse few3.trx >out 2>err ||
 	complain "export fails: $(cat err)"
-few3.clickhouse/load.sh --port "$one" >out 2>err && complain 'a field of another type is loaded'
+few3.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err && complain 'a field of another type is loaded'
 grep -q 'the column n of txtrace.type_even_step is Nullable(Int64), but here it is Nullable(Float64)' err ||
 	complain "a field of another type is not named: $(cat err)"
 
 # Two servers. The database fleet stands for the tables of both; each trace is on one of them.
 for port in "$one" "$two"; do
-	clickhouse-client --port "$port" --query 'CREATE DATABASE IF NOT EXISTS txtrace'
-	clickhouse-client --port "$port" --database txtrace --multiquery <plain.trx.clickhouse/schema.sql
+	client --port "$port" --query 'CREATE DATABASE IF NOT EXISTS txtrace'
+	client --port "$port" --database txtrace --multiquery <plain.trx.clickhouse/schema.sql
 done
 house 'CREATE DATABASE fleet'
 for columns in plain.trx.clickhouse/*.columns; do
 	table=$(basename "$columns" .columns)
 	echo "TRUNCATE TABLE $table; CREATE TABLE fleet.$table AS $table ENGINE = Distributed(fleet, txtrace, $table, file);"
-done | clickhouse-client --port "$one" --database txtrace --multiquery
+done | client --port "$one" --database txtrace --multiquery
 for trace in plain.trx other.trx core convoy deadlock lost; do
-	TXTRACE_DATABASE=fleet "$trace.clickhouse/load.sh" --port "$one" --insert_distributed_sync=1 >out 2>err ||
+	TXTRACE_DATABASE=fleet "$trace.clickhouse/load.sh" --host 127.0.0.1 --port "$one" --insert_distributed_sync=1 >out 2>err ||
 		complain "load.sh of $trace into two servers fails: $(cat err)"
 done
 # The number of a trace chooses its server.
@@ -334,7 +352,7 @@ for trace in plain.trx other.trx core convoy deadlock lost; do
 	echo "$((${number#"${number%?}"} % 2)) $number $("$tool" print --format csv "$trace" 2>err | sed 1d | wc -l)"
 done | sort >expected
 for server in 0 1; do
-	clickhouse-client --port "$((one + server))" \
+	client --port "$((one + server))" \
 		--query "SELECT '$server', toString(file), count() FROM txtrace.events GROUP BY file"
 done | tr '\t' ' ' | sort >found
 same 'the events on two servers'

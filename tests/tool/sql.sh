@@ -136,6 +136,19 @@ same 'the latency of pieces of work'
 	awk -F '[ ,]+' '{ printf "%d,%.0f\n", $2, $4 * 1e9 }' | sort >expected
 ask core "$(example 6)" | cut -d , -f 2,3 | sort >found
 same 'the CPU times'
+# All that lasted is in one view.
+for file in convoy core; do
+	for part in 'waits wait object ending' 'holds hold object ending' 'spans span span ending' 'states state state NULL'; do
+		# shellcheck disable=SC2086  # four words
+		set -- $part
+		ask "$file" "SELECT '$2', $3, ns, duration_ns, thread, $4 FROM $1 ORDER BY 3, 4, 2, 5"
+	done >expected
+	for kind in wait hold span state; do
+		ask "$file" "SELECT kind, name, ns, duration_ns, thread, ending FROM slices WHERE kind = '$kind' ORDER BY 3, 4, 2, 5"
+	done >found
+	same "the slices of $file"
+done
+
 if own_preload; then
 	cat >failing.c <<'END'
 #include <pthread.h>
