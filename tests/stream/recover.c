@@ -128,9 +128,10 @@ static bool is_any(const char *name)
 	return true;
 }
 
+/* The thread that flushes comes to test points, too. */
 static void step(const char *name)
 {
-	if (counts(name) && ++nr_steps == fatal_step)
+	if (counts(name) && __atomic_add_fetch(&nr_steps, 1, __ATOMIC_RELAXED) == fatal_step)
 		kill(getpid(), SIGKILL);
 }
 
@@ -449,7 +450,7 @@ static uint64_t count_steps(bool (*which)(const char *name))
 	begin_anew();
 	die_at(which, 0);
 	control_stream();
-	n = nr_steps;
+	n = __atomic_load_n(&nr_steps, __ATOMIC_RELAXED);
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
 	ok(posix_trace_shutdown(stream));
 	return n;
