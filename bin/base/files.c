@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +29,13 @@ size_t length_without_suffix(const char *path)
 	const char *point = strrchr(name, '.');
 
 	return point && point != name ? (size_t)(point - path) : strlen(path);
+}
+
+const char *temporary_directory(void)
+{
+	const char *directory = getenv("TMPDIR");
+
+	return directory && directory[0] ? directory : "/tmp";
 }
 
 bool is_same_file(const char *path, const char *other)

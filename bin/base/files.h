@@ -18,6 +18,9 @@ size_t length_without_suffix(const char *path);
 /* Return the file name of a path, without the directories. */
 const char *name_of(const char *path);
 
+/* Return the directory for temporary files: $TMPDIR, or /tmp. */
+const char *temporary_directory(void);
+
 /* Return true if both paths exist and are the same file. */
 bool is_same_file(const char *path, const char *other);
 

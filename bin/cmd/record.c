@@ -96,9 +96,7 @@ static bool begin_stream(struct recording *recording)
 /* A log that goes to standard output is in a temporary directory meanwhile. */
 static bool make_temporary(struct recording *recording)
 {
-	const char *directory = getenv("TMPDIR");
-	int length = snprintf(recording->path, sizeof(recording->path), "%s/txtrace-XXXXXX",
-			      directory && directory[0] ? directory : "/tmp");
+	int length = snprintf(recording->path, sizeof(recording->path), "%s/txtrace-XXXXXX", temporary_directory());
 
 	if (length + sizeof("/log.trx") > sizeof(recording->path) || !mkdtemp(recording->path)) {
 		message_error(errno, "%s", recording->path);

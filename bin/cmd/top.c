@@ -18,6 +18,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -229,10 +230,9 @@ static int watch_source(struct options *options, struct source *source, int proc
 
 static int open_temporary(char *path, size_t size)
 {
-	const char *directory = getenv("TMPDIR");
 	int fd;
 
-	snprintf(path, size, "%s/txtrace-top.XXXXXX", directory && *directory ? directory : "/tmp");
+	snprintf(path, size, "%s/txtrace-top.XXXXXX", temporary_directory());
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		message_error(errno, "%s", path);

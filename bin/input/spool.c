@@ -30,8 +30,7 @@ static struct spooled *spooled;
 
 static int open_temporary(void)
 {
-	const char *directory = getenv("TMPDIR");
-	int fd = open(directory && directory[0] ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(temporary_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	/* Not every file system has files without names. */
 	return fd >= 0 ? fd : memfd_create("txtrace", MFD_CLOEXEC);

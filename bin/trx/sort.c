@@ -31,7 +31,6 @@ static int open_unnamed(const char *directory)
 bool sort_open(struct sorter *sorter, const char *path)
 {
 	char *directory = directory_of(path);
-	const char *temporary = getenv("TMPDIR");
 	bool is_stdout = strcmp(path, "-") == 0;
 
 	memset(sorter, 0, sizeof(*sorter));
@@ -39,7 +38,7 @@ bool sort_open(struct sorter *sorter, const char *path)
 	sorter->fd = directory && !is_stdout ? open_unnamed(directory) : -1;
 	free(directory);
 	if (sorter->fd < 0)
-		sorter->fd = open_unnamed(temporary && *temporary ? temporary : "/tmp");
+		sorter->fd = open_unnamed(temporary_directory());
 	if (sorter->fd < 0)
 		message_error(errno, "cannot create a temporary file for the events");
 	return sorter->fd >= 0;

@@ -108,19 +108,23 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 	return 0;
 }
 
+/* Leaves errno alone. */
+static bool find_log(int file_desc, struct px_log_header *header, struct px_log_layout *layout)
+{
+	int saved_errno = errno;
+	bool is_found = px_log_find(file_desc, header, layout);
+
+	errno = saved_errno;
+	return is_found;
+}
+
 PX_EXPORT int txtrace_get_format(int file_desc, unsigned int *restrict format,
 				 unsigned int *restrict newest)
 {
 	struct px_log_header header;
 	struct px_log_layout layout;
-	int saved_errno = errno;
-	bool is_found;
 
-	if (!format || !newest)
-		return EINVAL;
-	is_found = px_log_find(file_desc, &header, &layout);
-	errno = saved_errno;
-	if (!is_found)
+	if (!format || !newest || !find_log(file_desc, &header, &layout))
 		return EINVAL;
 	*format = header.version;
 	*newest = PX_LOG_VERSION;
@@ -131,14 +135,8 @@ PX_EXPORT int txtrace_get_commit(int file_desc, off_t *restrict offset, size_t *
 {
 	struct px_log_header header;
 	struct px_log_layout layout;
-	int saved_errno = errno;
-	bool is_found;
 
-	if (!offset || !size)
-		return EINVAL;
-	is_found = px_log_find(file_desc, &header, &layout);
-	errno = saved_errno;
-	if (!is_found)
+	if (!offset || !size || !find_log(file_desc, &header, &layout))
 		return EINVAL;
 	*offset = (off_t)layout.commit;
 	*size = sizeof(struct px_log_commit);
