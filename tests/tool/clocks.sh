@@ -157,6 +157,7 @@ for line in '1 1500000' '2 -40000'; do
 		END { exit !found }' || complain "the clock of t$file is wrong: $(cat err)"
 done
 "$tool" print --format jsonl --columns event,data out.trx 2>/dev/null |
-	awk '/"sent"/ || /"received"/' | sed 's/[^a-z0-9 ]//g' >lines
-[ "$(wc -l <lines)" -gt 2000 ] || complain "$(wc -l <lines) events of messages"
+	sed -nE 's/.*"event": ?"(sent|received)".*"data": ?"(.{8}).*/\1 \2/p' >lines
+awk '$1 == "sent" { sent[$2] = 1 } $1 == "received" { nr++; wrong += !sent[$2] } END { exit !(nr > 1000 && !wrong) }' lines ||
+	complain "of $(grep -c received lines) messages of processes, some are received before they are sent"
 finish
