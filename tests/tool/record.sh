@@ -541,6 +541,10 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	ends 125 $as_other "$tool" record -o "$scratch/other_id/log" -p "$pid"
 	says 'only that user and root can trace it'
 	kill "$pid"
+	is_subject_of_other()
+	{
+		[ "$(stat -c %u "/proc/$1")" = "$other_id" ] && [ "$(cat "/proc/$1/comm")" = "${subject##*/}" ]
+	}
 	is_traced_by_root()
 	{
 		$as_other "$tool" list --format json | grep -q "\"target\":$1,\"state\":\"running\""
@@ -548,6 +552,8 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	if $as_other "$subject" -n 0 2>/dev/null; then
 		$as_other "$subject" -w "$scratch/other_gate" -n 100 &
 		pid=$!
+		# Until setpriv has run, the process is one of root, and record would use the registry of root.
+		await is_subject_of_other "$pid"
 		(
 			await is_traced_by_root "$pid"
 			: >"$scratch/other_gate"
