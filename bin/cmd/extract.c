@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace extract: find the trace buffers in any file, and write them as files for TraceX. */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 enum { OPTION_LARGEST = OPTION_OWN, OPTION_AT, OPTION_RATIO };
 
 static const struct option_row option_rows[] = {
-	{'o', "output", "DIR", "write each buffer to a file in this directory"},
+	{'o', "output", "DIR", "write each buffer to a file in this directory; make it if needed"},
 	OPTION_ROW_FORCE,
 	{OPTION_LARGEST, "largest", NULL, "only the largest buffer of each file"},
 	{OPTION_AT, "at", "ADDRESS", "only the buffer at this address"},
@@ -385,6 +386,10 @@ static int run(int argc, char **argv)
 		return EXIT_TROUBLE;
 	if (optind == argc) {
 		message("file required; see txtrace extract --help");
+		return EXIT_TROUBLE;
+	}
+	if (options.directory && mkdir(options.directory, 0777) != 0 && errno != EEXIST) {
+		message_error(errno, "cannot make the directory %s", options.directory);
 		return EXIT_TROUBLE;
 	}
 	if (options.directory && (stat(options.directory, &status) != 0 || !S_ISDIR(status.st_mode))) {

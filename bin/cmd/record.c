@@ -370,6 +370,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 		message("process %d has ended", (int)pid);
 		return EXIT_TOOL;
 	}
+	recording.uid = recording.target.uid;
 	if (!begin(&recording, target_file_name(&recording.target)))
 		return EXIT_TOOL;
 	session_keep_log(&recording.aside);
@@ -411,6 +412,7 @@ static int record_child(struct recording *recording, struct launch *launch)
 	int error;
 
 	target_expect(&recording->target, recording->options->command[0]);
+	recording->uid = recording->target.uid;
 	has_begun = begin(recording, recording->target.name);
 	error = has_begun ? launch_let_go(launch) : 0;
 	launch_close(launch);

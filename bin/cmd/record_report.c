@@ -150,6 +150,11 @@ void record_report_nothing(const struct recording *recording)
 {
 	if (recording->options->only_sched)
 		report_more(recording);
+	else if (recording->target.uid != recording->uid && !recording->target.is_secure &&
+		 !recording->target.is_hidden)
+		message("%s cannot find this trace: it became a process of user %u, but the trace is for processes of "
+			"user %u; to trace it, attach to it with -p",
+			recording->target.name, (unsigned int)recording->target.uid, (unsigned int)recording->uid);
 	else if (recording->options->choice.nr > 0 && recording->target.has_library)
 		message("%s uses libposixtrace, but recorded no event that --event and --no-event select",
 			recording->target.name);

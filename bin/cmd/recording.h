@@ -22,6 +22,7 @@ struct recording {
 	struct record_options *options;
 	pid_t pid;
 	struct target target;
+	uid_t uid; /* the effective user id of the target when the trace began */
 	char path[PATH_MAX];
 	const char *shown; /* the name of the log for the user */
 	struct relay *relay; /* with -o -, sends the log to standard output; else NULL */

@@ -45,6 +45,11 @@ int selection_option(struct selection *selection, int code, const char *argument
 
 bool selection_begin(const struct selection *selection, struct source *const *sources, size_t nr)
 {
+	if (selection->from.is_set && selection->until.is_set &&
+	    time_arg_is_never_before(&selection->from, &selection->until)) {
+		message("no time is in the range: --from is not before --until");
+		return false;
+	}
 	for (size_t i = 0; i < nr; i++)
 		payload_begin(sources[i]);
 	payload_report_unused();

@@ -23,7 +23,7 @@ int selection_option(struct selection *selection, int code, const char *argument
 
 /*
  * Call this function when all sources of a command are open, and before their first event is read.  If no source has a
- * field that the filter tests, print a message and return false.
+ * field that the filter tests, or if the range of times has no time, print a message and return false.
  */
 bool selection_begin(const struct selection *selection, struct source *const *sources, size_t nr);
 

@@ -166,6 +166,15 @@ bool time_arg_parse(const char *text, struct time_arg *time_arg)
 	return false;
 }
 
+bool time_arg_is_never_before(const struct time_arg *a, const struct time_arg *b)
+{
+	if (a->is_relative != b->is_relative || (a->seconds_of_day < 0) != (b->seconds_of_day < 0))
+		return false;
+	if (a->seconds_of_day != b->seconds_of_day)
+		return a->seconds_of_day > b->seconds_of_day;
+	return a->ns >= b->ns;
+}
+
 int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source)
 {
 	time_t first = (time_t)(source->first_ns / NS_PER_S);

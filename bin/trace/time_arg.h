@@ -27,6 +27,12 @@ struct time_arg {
 /* If the text is not a TIME, print a message and return false. */
 bool time_arg_parse(const char *text, struct time_arg *time_arg);
 
+/*
+ * Return true if a is not before b in any trace.  This is known if both times count from the first event, if both have
+ * a date, or if neither has one.
+ */
+bool time_arg_is_never_before(const struct time_arg *a, const struct time_arg *b);
+
 /* Return the time as a time_ns of the events of this source.  Call this after reading the first event. */
 int64_t time_arg_ns(const struct time_arg *time_arg, const struct source *source);
 

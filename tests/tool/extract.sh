@@ -13,6 +13,7 @@ fails 2 'No such file' extract "$scratch/missing"
 fails 2 'is a directory' extract "$scratch"
 fails 2 'file required' extract
 fails 2 'is not a directory' extract -o "$scratch/empty" "$little"
+fails 2 'cannot make the directory' extract -o "$scratch/missing/directory" "$little"
 fails 2 'is not an address' extract --at here "$little"
 fails 2 'at least 1' extract --ratio 0 "$little"
 
@@ -59,7 +60,7 @@ for offset in 1 2 3 47 262096 262097 262140 262141 262142 262143 262144 262191; 
 done
 
 # What is written is the buffer, byte for byte, and all files or none.
-mkdir "$scratch/files"
+# The directory is made.
 nr_checks=$((nr_checks + 4))
 "$tool" extract -o "$scratch/files" "$scratch/raw" >"$scratch/out" || complain 'extract -o fails'
 cmp -s "$scratch/files/raw-4002f.trx" "$little" || complain 'the first file is not the buffer'

@@ -406,6 +406,10 @@ says 'the trace has no event type ordr; like it are order' -f ordr "$scratch/ord
 says 'the trace has no thread oders; like it are orders' -f 'thread:oders' "$scratch/orders.trx"
 says 'the trace has no object lock' -f 'object:lock' "$scratch/orders.trx"
 says 'no event is in this range of times; the last event is 0.' --from 1h "$scratch/orders.trx"
+for range in '2s 1s' '1ms 1ms' '2026-11-21T12:30 2026-11-21T12:29' '12:30 12:29:59.9'; do
+	fails 2 'no time is in the range: --from is not before --until' print --from "${range% *}" \
+		--until "${range#* }" "$scratch/orders.trx"
+done
 says 'no event in this range of times matches the filter' --from 1h -f order "$scratch/orders.trx"
 nr_checks=$((nr_checks + 4))
 "$tool" print -f order "$scratch/orders.trx" 2>&1 | grep -q 'no event' && complain 'a filter that matches is reported'

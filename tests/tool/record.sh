@@ -561,6 +561,22 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 		ends 0 "$tool" record --force -o "$log" -p "$pid"
 		has 100 "$log"
 	fi
+	# The trace is in the registry of the user that the target had when it began.
+	what='record of a target that becomes another user'
+	rm -f "$scratch/go" "$scratch/other_gate"
+	# shellcheck disable=SC2016  # of the inner shell
+	sh -c 'until [ -e "$1" ]; do sleep 0.1; done; shift; exec "$@"' - "$scratch/go" \
+		$as_other "$subject" -w "$scratch/other_gate" -n 100 &
+	pid=$!
+	"$tool" record --force -o "$log" -p "$pid" 2>"$scratch/err" &
+	recorder=$!
+	await_stream "$pid"
+	: >"$scratch/go"
+	await is_subject_of_other "$pid"
+	sleep 2 # record looks at its target at least once a second
+	: >"$scratch/other_gate"
+	wait "$recorder"
+	says "it became a process of user $other_id"
 	ends 0 $as_other "$tool" record -o "$scratch/other_id/log" \
 		"$scratch/other_id/sleep" 0.2
 	says 'rights from its file'
