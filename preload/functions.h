@@ -41,6 +41,18 @@
 /* Deprecated functions are wrapped too. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+/* Types that differ between C libraries. */
+#ifdef __GLIBC__
+typedef int px_messages_flags;
+typedef unsigned long px_ioctl_request;
+#define px_sockaddr(address) ((address).__sockaddr__)
+#else
+#include "functions_of_glibc.h"
+typedef unsigned int px_messages_flags;
+typedef int px_ioctl_request;
+#define px_sockaddr(address) (address)
+#endif
+
 /* Some headers define macros of these names. */
 #undef fread_unlocked
 #undef fwrite_unlocked
@@ -82,7 +94,7 @@ int __isoc23_scanf(const char *format, ...);
 int __isoc23_vfscanf(FILE *stream, const char *format, va_list arguments);
 int __isoc23_vscanf(const char *format, va_list arguments);
 
-#if !(defined(__GLIBC__) && __GLIBC_PREREQ(2, 35))
+#ifndef HAVE_EPOLL_PWAIT2
 int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 		 const struct timespec *timeout, const sigset_t *mask);
 #endif
@@ -92,6 +104,8 @@ int __sigpause(int number_or_mask, int is_number);
 int __xpg_sigpause(int number);
 int __sigsuspend(const sigset_t *set);
 
+#ifdef __GLIBC__
 void (*bsd_signal(int number, void (*handler)(int number)))(int number);
+#endif
 
 #endif

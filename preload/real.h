@@ -3,6 +3,7 @@
 #ifndef PX_PRELOAD_REAL_H
 #define PX_PRELOAD_REAL_H
 
+#include "config.h"
 #include "functions.h"
 
 enum px_wrapper {

@@ -35,6 +35,8 @@ static void **real_of(unsigned int i)
 	return (void **)((char *)&px_real + wrappers[i].offset);
 }
 
+#ifdef __GLIBC__
+
 /*
  * Glibc may also have an older version of the function with another layout.  Then return the oldest version that is
  * usable, otherwise NULL.  A machine need not have that version.
@@ -53,7 +55,6 @@ static const char *version_of(const char *symbol)
 
 static void *newest(const char *symbol, void *found)
 {
-#ifdef __GLIBC__
 	const char *version = version_of(symbol);
 	void *better = found && version ? dlvsym(RTLD_NEXT, symbol, version) : NULL;
 	Dl_info of_found, of_better;
@@ -61,9 +62,18 @@ static void *newest(const char *symbol, void *found)
 	if (better && better != found && dladdr(found, &of_found) && dladdr(better, &of_better) &&
 	    of_found.dli_fbase == of_better.dli_fbase)
 		return better;
-#endif
 	return found;
 }
+
+#else
+
+static void *newest(const char *symbol, void *found)
+{
+	(void)symbol;
+	return found;
+}
+
+#endif
 
 /*
  * If the C library itself is preloaded, it may be before this object in the search order.  Then RTLD_NEXT does not find

@@ -36,7 +36,7 @@ static const struct option_row options[] = {
 /* Resources of the machine. */
 
 static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
-			enum __rlimit_resource resource, rlim_t least)
+			int resource, rlim_t least)
 {
 	struct rlimit limit;
 

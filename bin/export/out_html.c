@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/number_names.h"
 #include "cli/options.h"
 #include "export/export.h"
 #include "export/html/page.h"
@@ -296,7 +297,7 @@ static void put_errors(struct html *html)
 
 	text_string(text, "\"errors\":{");
 	for (int error = 1; has_calls && error < 4096; error++) {
-		const char *name = strerrorname_np(error);
+		const char *name = error_number_name(error);
 
 		if (!name)
 			continue;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number_names.h"
 #include "sql/table.h"
 #include "trace/symbols.h"
 
@@ -51,7 +52,7 @@ static void put_site(struct sql_file *file, struct sql_cell *cell, uintptr_t add
 
 static void put_ending(struct sql_cell *cell, enum sql_ending ending, int error)
 {
-	const char *name = error != 0 ? strerrorname_np(error) : NULL;
+	const char *name = error != 0 ? error_number_name(error) : NULL;
 
 	snprintf(cell->own, sizeof(cell->own), "error %d", error);
 	if (ending == SQL_LASTS)

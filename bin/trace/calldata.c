@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/number_names.h"
 #include "trace/stack.h"
 #include "trace/wait_status.h"
 
@@ -86,7 +87,7 @@ static const char *error_name(const struct call_field *field)
 
 	const char *c11 = field->kind == 'c' ? calltable_c11_result(error) : NULL;
 
-	return c11 ?: strerrorname_np(error) ?: "unknown error";
+	return c11 ?: error_number_name(error) ?: "unknown error";
 }
 
 static const char *name_of_call(uint64_t number)

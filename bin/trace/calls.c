@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number_names.h"
 #include "trace/calltable.h"
 #include "trace/lives.h"
 #include "trace/native.h"
@@ -109,7 +110,7 @@ int call_result(const struct event *event)
 
 const char *call_error_words(int error)
 {
-	if (strerrorname_np(error))
+	if (error_number_name(error))
 		return strerror(error);
 	return calltable_c11_result(error) ?: "unknown error";
 }

@@ -273,7 +273,7 @@ const char *elffile_kind(const struct elffile *file)
 	} machines[] = {
 		{EM_386, "x86"},	 {EM_X86_64, "x86-64"}, {EM_ARM, "ARM"},
 		{EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},	{EM_PPC64, "PowerPC"},
-		{EM_S390, "S/390"},	 {EM_MIPS, "MIPS"},	{EM_LOONGARCH, "LoongArch"}};
+		{EM_S390, "S/390"},	 {EM_MIPS, "MIPS"},	{258 /* EM_LOONGARCH */, "LoongArch"}};
 	static char text[4][48];
 	static unsigned int turn;
 	const char *name = "another machine";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/wait_status.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
+
+#include "base/number_names.h"
 
 static void put_signal(int number, const char *before, const char *behind, char *text, size_t size)
 {
-	const char *name = sigabbrev_np(number);
+	const char *name = signal_number_name(number);
 
 	if (name)
 		snprintf(text, size, "%sSIG%s%s", before, name, behind);

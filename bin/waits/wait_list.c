@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/number_names.h"
 #include "trace/symbols.h"
 
 enum ending { ENDED, LASTS, MISSING };
@@ -228,7 +229,7 @@ static void put_waker_call(const struct wait_list *list, struct table *table, co
 
 static void put_ending(const struct wait_list *list, struct table *table, const struct row *row)
 {
-	const char *error = row->result != 0 ? strerrorname_np(row->result) : NULL;
+	const char *error = row->result != 0 ? error_number_name(row->result) : NULL;
 	char text[32];
 
 	(void)list;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define BUILD_ID_BYTES_MAX 32
@@ -72,12 +73,13 @@ static void find_extent(const struct dl_phdr_info *info, uint64_t *begin, uint64
 	}
 }
 
-/* The dynamic linker lists the program itself without a name. */
+/* glibc lists the program itself without a name, and musl with the name by which it was called. */
 static const char *path_of(const struct dl_phdr_info *info, char path[])
 {
 	ssize_t length;
 
-	if (info->dlpi_name && *info->dlpi_name)
+	if (info->dlpi_name && *info->dlpi_name &&
+	    (uintptr_t)info->dlpi_phdr != (uintptr_t)getauxval(AT_PHDR))
 		return info->dlpi_name;
 	length = readlink("/proc/thread-self/exe", path, PATH_MAX - 1);
 	if (length <= 0)

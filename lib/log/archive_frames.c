@@ -161,12 +161,14 @@ static bool load(struct px_archive_source *source, uint64_t position,
 
 /* Objects. */
 
-static int compare_handles(const void *a, const void *b)
+/* By handles, and definitions of one object in their order: qsort() need not keep it. */
+static int compare_definitions(const void *a, const void *b)
 {
-	uint32_t left = ((const struct px_log_object *)a)->object.handle;
-	uint32_t right = ((const struct px_log_object *)b)->object.handle;
+	const struct px_frames_object *x = a, *y = b;
 
-	return (left > right) - (left < right);
+	if (x->known.object.handle != y->known.object.handle)
+		return x->known.object.handle > y->known.object.handle ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Keep the newest definition of each object. */
@@ -175,10 +177,10 @@ static void unite_objects(struct px_frames *frames)
 	uint32_t count = 0;
 
 	if (frames->nr_objects > 0)
-		qsort(frames->object, frames->nr_objects, sizeof(*frames->object), compare_handles);
+		qsort(frames->object, frames->nr_objects, sizeof(*frames->object), compare_definitions);
 	for (uint32_t i = 0; i < frames->nr_objects; i++)
 		if (i + 1 == frames->nr_objects ||
-		    frames->object[i].object.handle != frames->object[i + 1].object.handle)
+		    frames->object[i].known.object.handle != frames->object[i + 1].known.object.handle)
 			frames->object[count++] = frames->object[i];
 	frames->nr_objects = count;
 }
@@ -197,7 +199,8 @@ static bool add_object(struct px_frames *frames, const struct px_log_object *obj
 			return false;
 	}
 	frames->objects_size = (uint32_t)size;
-	frames->object[frames->nr_objects++] = *object;
+	frames->object[frames->nr_objects++] =
+		(struct px_frames_object){.known = *object, .number = frames->nr_definitions++};
 	return true;
 }
 
@@ -283,7 +286,7 @@ static bool get_object(struct px_archive_source *source, uint32_t i, struct px_l
 		collect_objects(frames);
 	if (i >= frames->nr_objects)
 		return false;
-	*object = frames->object[i];
+	*object = frames->object[i].known;
 	return true;
 }
 

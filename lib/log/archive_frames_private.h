@@ -37,6 +37,12 @@ struct px_frames_piece {
 	size_t size;
 };
 
+/* A definition of an object, and its number in the order of the log: the last one of an object counts. */
+struct px_frames_object {
+	struct px_log_object known;
+	uint64_t number;
+};
+
 struct px_frames {
 	struct px_archive_source source; /* must be the first member (px_frames_of()) */
 	struct px_frames_volume *volume;
@@ -65,8 +71,9 @@ struct px_frames {
 	struct px_frames_piece frames_piece, entries_piece;
 	uint32_t nr_unpacked; /* number of entries that were unpacked from the frame */
 
-	struct px_log_object *object; /* all objects that the log defines */
+	struct px_frames_object *object; /* all objects that the log defines */
 	uint32_t nr_objects, objects_size;
+	uint64_t nr_definitions; /* number of definitions that were read */
 	bool has_objects;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/futex_waitv.h"
 #include "base/kernel_time.h"
 #include "base/membarrier.h"
 
@@ -35,8 +36,8 @@ void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
  */
 static long wait_on(uint32_t *flag, const struct px_kernel_time *until)
 {
-	struct futex_waitv waiter = {
-		.val = PX_WAITING_EVENT, .uaddr = (uint64_t)(uintptr_t)flag, .flags = FUTEX_32};
+	struct px_futex_waiter waiter = {
+		.value = PX_WAITING_EVENT, .address = (uint64_t)(uintptr_t)flag, .flags = PX_FUTEX_32};
 	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
 	/* Old kernels do not have futex_waitv, and system call filters may refuse it with any error. */

@@ -15,8 +15,8 @@
 #include "trace/unwind_memory.h"
 
 /* Older C libraries cannot find the table of an address without a lock. */
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
-#define PX_HAS_EH_FRAME 1
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define PX_HAS_EH_FRAME __GLIBC_PREREQ(2, 35)
 #else
 #define PX_HAS_EH_FRAME 0
 #endif

@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,14 +296,14 @@ static void begin_log(bool has_former)
 	if (fd < 0) {
 		if (has_former)
 			px_former_leave(&former);
-		px_warn("%s: %s; no log is written", log_path, strerrordesc_np(errno));
+		px_warn("%s: %s; no log is written", log_path, px_error_text(errno));
 		return;
 	}
 	error = create(fd, has_former);
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlink, log_path);
-		px_warn("%s: %s; no log is written", log_path, strerrordesc_np(error));
+		px_warn("%s: %s; no log is written", log_path, px_error_text(error));
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);
@@ -422,6 +423,6 @@ __attribute__((destructor(102))) static void end(void)
 			"found again",
 			log_path);
 	else if (error)
-		px_warn("%s is incomplete: %s", log_path, strerrordesc_np(error));
+		px_warn("%s is incomplete: %s", log_path, px_error_text(error));
 	errno = saved_errno;
 }

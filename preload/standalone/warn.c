@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "standalone/warn.h"
 
 #include <limits.h>
@@ -7,6 +9,15 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+const char *px_error_text(int error)
+{
+#ifdef HAVE_STRERRORDESC_NP
+	return strerrordesc_np(error) ?: "unknown error";
+#else
+	return strerror(error);
+#endif
+}
 
 void px_warn(const char *format, ...)
 {

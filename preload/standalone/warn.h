@@ -6,4 +6,7 @@
 /* Print "txtrace: " and the text. */
 void px_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Return the text of an error number, in English. */
+const char *px_error_text(int error);
+
 #endif

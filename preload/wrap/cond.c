@@ -16,7 +16,7 @@
 /* Return the number of waiters, or 0 if the number is unknown. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 25)
+#ifdef __GLIBC__
 	return px_read_once(&cond->__data.__wrefs) >> 3;
 #else
 	(void)cond;

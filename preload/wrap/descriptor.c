@@ -216,7 +216,7 @@ static void forget_mode(int fd)
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-PX_WRAP int ioctl(int fd, unsigned long request, ...)
+PX_WRAP int ioctl(int fd, px_ioctl_request request, ...)
 {
 	struct px_site site;
 	va_list arguments;
@@ -230,7 +230,7 @@ PX_WRAP int ioctl(int fd, unsigned long request, ...)
 	if (PX_NOT_TRACED(file))
 		return px_real.ioctl(fd, request, argument);
 	site = PX_SITE(ioctl, ioctl);
-	return PX_FD_CALL(site, fd, result, px_real.ioctl(fd, request, argument), request,
+	return PX_FD_CALL(site, fd, result, px_real.ioctl(fd, request, argument), (unsigned int)request,
 			  px_outcome(result));
 }
 

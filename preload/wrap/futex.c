@@ -7,6 +7,7 @@
 
 #include <linux/futex.h>
 
+#include "base/futex_waitv.h"
 #include "hook.h"
 
 #ifndef FUTEX_LOCK_PI2

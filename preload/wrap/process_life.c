@@ -24,7 +24,9 @@ void px_process_record_start(pid_t parent, const char *command)
 				   PX_RECORD_WHOLE, &arg, command);
 }
 
-static void record_end(int status, void *unused)
+#ifdef __GLIBC__
+
+static void at_exit(int status, void *unused)
 {
 	(void)unused;
 	px_vfork_exec_record();
@@ -33,6 +35,21 @@ static void record_end(int status, void *unused)
 	px_callpoint_thread_time(NULL);
 	px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end), PX_RECORD_WHOLE, status, 0, 0);
 }
+
+static void watch_exit(void)
+{
+	on_exit(at_exit, NULL);
+}
+
+#else
+
+/* Only glibc passes the status to a function.  An end with a wrong status is worse than none. */
+static void watch_exit(void)
+{
+	atexit(px_vfork_exec_record);
+}
+
+#endif
 
 /* Read the arguments, with a blank between them.  Return false if the kernel does not show them. */
 static bool read_command(char *text, size_t size)
@@ -57,7 +74,7 @@ __attribute__((constructor(104))) static void begin(void)
 	char command[sizeof(((struct px_text_arg *)0)->text)];
 	int saved_errno = errno;
 
-	on_exit(record_end, NULL);
+	watch_exit();
 	if (!PX_NOT_TRACED(process))
 		px_process_record_start((pid_t)syscall(SYS_getppid),
 					read_command(command, sizeof(command)) ? command : NULL);

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "base/futex_waitv.h"
 #include "hook.h"
 #include "standalone/standalone.h"
 #include "wrap/descriptor.h"

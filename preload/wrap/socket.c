@@ -17,12 +17,12 @@
 
 PX_INLINE const struct sockaddr *input_address(__CONST_SOCKADDR_ARG address)
 {
-	return address.__sockaddr__;
+	return px_sockaddr(address);
 }
 
 PX_INLINE const struct sockaddr *output_address(__SOCKADDR_ARG address)
 {
-	return address.__sockaddr__;
+	return px_sockaddr(address);
 }
 
 static uint32_t port_of(const struct sockaddr *address, size_t length)
@@ -325,7 +325,7 @@ PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 				px_outcome(result));
 }
 
-PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags)
+PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, px_messages_flags flags)
 {
 	struct px_site site;
 
@@ -437,7 +437,7 @@ PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /* The call waits for `count` messages, and a try might return fewer, so ask poll() instead. */
-PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
+PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, px_messages_flags flags,
 		     struct timespec *timeout)
 {
 	struct px_site site;

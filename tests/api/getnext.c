@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/futex_waitv.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
 

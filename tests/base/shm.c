@@ -9,7 +9,7 @@
 
 #include "base/shm.h"
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define COUNTS_ALLOCATIONS 1
 
 /* The memory of this program, and of the C library in it: malloc() of the C library, and how often it is called. */

@@ -40,7 +40,7 @@ static void say(const char *what, long result)
 {
 	printf("%s: %ld", what, result);
 	if (result < 0)
-		printf(" %s", strerrorname_np(errno));
+		printf(" (error %d)", errno);
 	putchar('\n');
 	fflush(stdout);
 	errno = 0;

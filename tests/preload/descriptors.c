@@ -17,6 +17,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "config.h"
+
 #include "functions.h"
 
 #define NO_FD 1000

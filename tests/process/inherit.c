@@ -671,7 +671,8 @@ static void trick_fork_daemon(struct px_order *order)
 	if (child == 0) {
 		if (setsid() < 0 || chdir("/") != 0)
 			_exit(1);
-		closefrom(0);
+		for (int fd = 0; fd < 1024; fd++)
+			close(fd);
 		px_test_trace((trace_event_id_t)order->a, 1);
 		child = fork();
 		if (child == 0) {

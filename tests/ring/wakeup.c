@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/futex_waitv.h"
 
 static trace_event_id_t type;
 static trace_id_t stream;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "ring/cpuring.h"
+#include "support/thread_timer.h"
 #include "support/traps.h"
 #include "trace/emit.h"
 #include "trace/process.h"
@@ -1093,7 +1094,7 @@ static void *rage(void *argument)
 	timer_t timer;
 
 	storming = argument;
-	how._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	how.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
 	if (timer_create(CLOCK_MONOTONIC, &how, &timer) != 0 ||
 	    timer_settime(timer, 0, &interval, NULL) != 0)
 		abort();

@@ -16,10 +16,10 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "ring/cpuring.h"
+#include "support/contexts.h"
 #include "support/traps.h"
 #include "trace/process.h"
 
@@ -595,6 +595,10 @@ START_TEST(event_left_on_the_stack_of_a_coroutine_is_freed_by_the_next)
 {
 	static char stack[COROUTINE_BYTES];
 
+	if (!PX_HAS_CONTEXTS) {
+		px_test_skip("the C library has no makecontext()");
+		return;
+	}
 	bytes = MANY_BYTES;
 	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, 0);
 	record(0);
@@ -669,6 +673,10 @@ START_TEST(event_in_another_coroutine_leaves_the_interrupted_call_its_claim)
 	pthread_attr_t attr;
 	pthread_t thread;
 
+	if (!PX_HAS_CONTEXTS) {
+		px_test_skip("the C library has no makecontext()");
+		return;
+	}
 	bytes = MANY_BYTES;
 	make(POSIX_TRACE_LOOP, 65536, MANY_BYTES, _i / 2 % 2);
 	stacks->is_reversed = _i % 2;

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/thread_timer.h"
+
 #define SELF "/proc/self/exe"
 
 static trace_event_id_t types[NR_TYPES];
@@ -122,7 +124,7 @@ static void start_timer(void)
 	struct itimerspec interval = {{0, interval_ns}, {0, interval_ns}};
 	timer_t timer;
 
-	event._sigev_un._tid = (pid_t)self.tid;
+	event.sigev_notify_thread_id = (pid_t)self.tid;
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
 		timer_settime(timer, 0, &interval, NULL);
 }

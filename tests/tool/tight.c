@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,11 @@
 
 static pthread_mutex_t main_lock = PTHREAD_MUTEX_INITIALIZER, shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t waited_lock = PTHREAD_MUTEX_INITIALIZER, many[200];
+#ifdef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
 static pthread_mutex_t nested_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+#else
+static pthread_mutex_t nested_lock;
+#endif
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin_lock;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -115,6 +120,16 @@ static void *wait_for_lock(void *unused)
 	return unused;
 }
 
+static bool has_waiter(void)
+{
+#ifdef __GLIBC__
+	return __atomic_load_n(&waited_lock.__data.__lock, __ATOMIC_RELAXED) == 2;
+#else
+	usleep(100000); /* enough, on a machine that is not too busy */
+	return true;
+#endif
+}
+
 /* If the C library has noted a waiter in the lock, the other thread certainly waits. */
 static void make_wait(void)
 {
@@ -125,7 +140,7 @@ static void make_wait(void)
 	if (pthread_mutex_trylock(&waited_lock) != EBUSY)
 		exit(1);
 	pthread_create(&waiter, NULL, wait_for_lock, NULL);
-	while (!is_waiting || __atomic_load_n(&waited_lock.__data.__lock, __ATOMIC_RELAXED) != 2)
+	while (!is_waiting || !has_waiter())
 		usleep(1000);
 	unlock(&waited_lock);
 	pthread_join(waiter, NULL);
@@ -172,6 +187,13 @@ int main(int argc, char **argv)
 
 	if (strcmp(end, "nothing") == 0)
 		return 0;
+#ifndef PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
+	pthread_mutexattr_t recursive;
+
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&nested_lock, &recursive);
+#endif
 	pthread_spin_init(&spin_lock, 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, work, NULL);
