@@ -6,6 +6,8 @@
 # PX_CHECKERS names the checkers of this build: asan, ubsan, tsan, valgrind.  A test that a checker cannot run is
 # skipped: the list is unchecked.txt.  Reports go to files, so a report fails the test even if its process is a child
 # whose status nobody reads.
+#
+# PX_TEST_TIMEOUT: after so many seconds, end the test and all that it started; it failed.  Unset: no limit.
 set -u
 
 support=$(cd "$(dirname "$0")" && pwd)
@@ -89,8 +91,14 @@ if has valgrind; then
 fi
 export TXTRACE_DIR
 
-"$@"
-status=$?
+if [ -n "${PX_TEST_TIMEOUT:-}" ]; then
+	timeout -k 10 "$PX_TEST_TIMEOUT" "$@"
+	status=$?
+	case $status in 124 | 137) echo "FAIL: the test took longer than $PX_TEST_TIMEOUT seconds" ;; esac
+else
+	"$@"
+	status=$?
+fi
 if [ -n "$checkers" ]; then
 	print_reports >"$reports/.all"
 	if [ -s "$reports/.all" ]; then

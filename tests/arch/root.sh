@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# root.sh: functions to make a root directory of an architecture of Debian, and to build in it.  A script sources this
+# file.  As root, on Debian.  Environment:
+#	PX_ARCH_DIR	where roots and builds are (build/arch)
+#	PX_ARCH_SUITE	the suite of Debian (bookworm)
+#	PX_ARCH_MIRROR	its mirror
+#	PX_ARCH_CONFIGURE	more options of configure
+#	PX_ARCH_JOBS	how many commands make runs side by side
+
+arch_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+arch_dir=${PX_ARCH_DIR:-$PWD/arch}
+arch_jobs=${PX_ARCH_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+
+# What the tests need, and the library and the tool.
+arch_packages=build-essential,pkg-config,libelf-dev,check,libprotobuf-c-dev,protobuf-c-compiler,libbabeltrace2-dev
+arch_packages=$arch_packages,babeltrace2,libdw-dev,libsqlite3-dev,libedit-dev,zlib1g-dev,liblzma-dev,libzstd-dev
+arch_packages=$arch_packages,xz-utils,zstd,git,python3,python3-jsonschema,sqlite3,gdb,groff,man-db,procps,util-linux
+
+arch_fail()
+{
+	echo "${arch_script:-arch}: $1" >&2
+	exit 1
+}
+
+# arch_want COMMAND PACKAGE: the command is there, or a package of Debian brings it
+arch_want()
+{
+	command -v "$1" >/dev/null && return
+	echo "${arch_script:-arch}: installing $2"
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" </dev/null >/dev/null 2>&1 ||
+		arch_fail "cannot install $2"
+}
+
+# arch_choose ARCH: set what the other functions work on: arch, arch_triplet (of the compiler), arch_library (the
+# directory below /usr/lib), arch_qemu (empty: programs run on the processor itself), arch_suite, arch_root, arch_build
+arch_choose()
+{
+	arch=$1
+	arch_suite=${PX_ARCH_SUITE:-bookworm}
+	arch_qemu=
+	case $arch in
+	i386) arch_triplet=i686-linux-gnu ;;
+	amd64) arch_triplet=x86_64-linux-gnu ;;
+	armhf) arch_triplet=arm-linux-gnueabihf arch_qemu=qemu-arm ;;
+	arm64) arch_triplet=aarch64-linux-gnu arch_qemu=qemu-aarch64 ;;
+	riscv64) arch_triplet=riscv64-linux-gnu arch_qemu=qemu-riscv64 arch_suite=${PX_ARCH_SUITE:-trixie} ;;
+	ppc64el) arch_triplet=powerpc64le-linux-gnu arch_qemu=qemu-ppc64le ;;
+	s390x) arch_triplet=s390x-linux-gnu arch_qemu=qemu-s390x ;;
+	*) arch_fail "unknown architecture $arch: i386, armhf, arm64, riscv64, ppc64el, s390x, amd64" ;;
+	esac
+	arch_library=$arch_triplet
+	[ "$arch" != i386 ] || arch_library=i386-linux-gnu
+	arch_root=$arch_dir/root-$arch_suite-$arch
+	arch_build=$arch_dir/build-$arch_suite-$arch
+}
+
+# Install what is missing on this machine, make the root directory if it is not there, and let the kernel run its
+# programs.  A mark inside the root says that it is whole.
+arch_make_root()
+{
+	[ "$(id -u)" -eq 0 ] || arch_fail 'only root can make a root directory of another architecture'
+	mkdir -p "$arch_dir" "$arch_build" || exit 1
+	arch_want mmdebstrap mmdebstrap
+	if [ -n "$arch_qemu" ]; then
+		arch_want "$arch_qemu-static" qemu-user-static
+		arch_want "$arch_triplet-gcc" "gcc-$(echo "$arch_triplet" | tr _ -)"
+		[ -e /proc/sys/fs/binfmt_misc/register ] ||
+			mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || arch_fail 'no binfmt_misc'
+		[ -e "/proc/sys/fs/binfmt_misc/$arch_qemu" ] || update-binfmts --enable "$arch_qemu" ||
+			arch_fail "no format $arch_qemu"
+	fi
+	if [ ! -e "$arch_root/.complete" ]; then
+		echo "${arch_script:-arch}: $arch_suite for $arch, in $arch_root"
+		rm -rf "$arch_root"
+		mmdebstrap --quiet --arch="$arch" --variant=minbase --mode=root --include="$arch_packages" \
+			"$arch_suite" "$arch_root" "${PX_ARCH_MIRROR:-http://deb.debian.org/debian}" ||
+			arch_fail 'no root directory'
+		touch "$arch_root/.complete"
+	fi
+	[ -n "$arch_qemu" ] || return 0
+	# The root has its shared objects by absolute links, which a compiler outside cannot follow.
+	find "$arch_root/usr/lib/$arch_library" -maxdepth 1 -type l -lname '/*' | while read -r link; do
+		ln -srf "$arch_root$(readlink "$link")" "$link"
+	done
+}
+
+# arch_in_root COMMAND...: in the root, in a mount and a process name space of its own; the sources and the build are at
+# the same paths
+arch_in_root()
+{
+	# shellcheck disable=SC2016
+	unshare -m -p -f --kill-child bash -c '
+		root=$1 top=$2 dir=$3
+		shift 3
+		mount --make-rprivate / && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+			mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && mount -t sysfs sysfs "$root/sys" &&
+			mkdir -p "$root$top" "$root$dir" && mount --bind "$top" "$root$top" &&
+			mount --bind "$dir" "$root$dir" || exit 99
+		case $root in *-i386) set -- linux32 chroot "$root" "$@" ;; *) set -- chroot "$root" "$@" ;; esac
+		exec env -i HOME=/root TERM=dumb LANG=C PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' - \
+		"$arch_root" "$arch_top" "$arch_dir" "$@"
+}
+
+# arch_make TARGET...: make in the build, where a compiler is fast: a cross compiler outside of the root, because a
+# compiler under qemu-user is slow; or in the root, if that runs on the processor itself
+arch_make()
+{
+	if [ -z "$arch_qemu" ]; then
+		# shellcheck disable=SC2086  # options
+		[ -e "$arch_build/config.status" ] ||
+			arch_in_root sh -c "cd '$arch_build' && '$arch_top/configure' -q ${PX_ARCH_CONFIGURE:-}" || return 1
+		arch_in_root make -C "$arch_build" -s -k -j"$arch_jobs" "$@"
+		return
+	fi
+	# shellcheck disable=SC2086  # options
+	(
+		export PKG_CONFIG_SYSROOT_DIR="$arch_root"
+		export PKG_CONFIG_LIBDIR="$arch_root/usr/lib/$arch_library/pkgconfig:$arch_root/usr/share/pkgconfig"
+		cd "$arch_build" || exit 1
+		[ -e config.status ] || "$arch_top/configure" -q --host="$arch_triplet" \
+			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" ${PX_ARCH_CONFIGURE:-} || exit 1
+		make -s -k -j"$arch_jobs" "$@"
+	)
+}
