@@ -272,13 +272,20 @@ int txtrace_event_priority(const struct posix_trace_event_info *__event);
 unsigned int txtrace_event_interrupted(const struct posix_trace_event_info *__event);
 
 /*
+ * posix_prog_address and posix_thread_id of an event.  On a machine of 32 bits, those members have no room for the
+ * numbers of a log from a machine of 64 bits, and hold their low halves.
+ */
+unsigned long long txtrace_event_address(const struct posix_trace_event_info *__event);
+unsigned long long txtrace_event_thread(const struct posix_trace_event_info *__event);
+
+/*
  * An event that txtrace_getnext_events() has read.  Its members are those of struct posix_trace_event_info, what the
  * functions above return, and those of struct txtrace_call below.
  */
 struct txtrace_event {
 	unsigned long long time_ns; /* posix_timestamp in nanoseconds */
-	unsigned long long address; /* posix_prog_address */
-	unsigned long long thread;  /* posix_thread_id */
+	unsigned long long address; /* as txtrace_event_address() */
+	unsigned long long thread;  /* as txtrace_event_thread() */
 	size_t offset;		    /* where its data begin in the buffer */
 	size_t length;		    /* bytes of data */
 	trace_event_id_t type;
@@ -363,7 +370,8 @@ int txtrace_seek(trace_id_t __trid, const struct timespec *__posix_trace_restric
 /*
  * Write all events of a log into a new, complete log.  With this, a log that was opened with TXTRACE_OPEN_RUNNING or
  * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads trid
- * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  EBADF, ENOMEM, ENOSPC,
+ * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  ENOTSUP: the log is of a
+ * machine with another byte order or other sizes (txtrace_get_machine()), of which the data stay.  EBADF, ENOMEM, ENOSPC,
  * ...: as from posix_trace_create_withlog().
  */
 int txtrace_copy_log(trace_id_t __trid, int __file_desc);
@@ -521,6 +529,25 @@ struct txtrace_file_info {
 
 /* For a foreign trace file, this call may have to read all events once. */
 int txtrace_get_file_info(trace_id_t __trid, struct txtrace_file_info *__info);
+
+/*
+ * The machine whose programs wrote the events of a file.  The data of user events are as these programs had them in
+ * memory.  All else, and the data of system events and of calls, is in the form of this machine, as if the log were its
+ * own.
+ */
+struct txtrace_machine {
+	char name[24];	 /* as uname() told: "x86_64", "s390x"; "": not known */
+	int is_big;	 /* 1: the highest byte of a number comes first */
+	unsigned int of_long; /* bytes of a `long`, of an address and of a `long double` */
+	unsigned int of_pointer;
+	unsigned int of_long_double;
+	unsigned int long_double_digits; /* LDBL_MANT_DIG, which tells the format of a `long double`; 0: not known */
+	unsigned int align_max;		 /* the largest alignment of a member of a structure */
+	int __reserved[8];
+};
+
+/* For a trace buffer of ThreadX, it is the usual machine of 32 bits, with the byte order of the file. */
+int txtrace_get_machine(trace_id_t __trid, struct txtrace_machine *__machine);
 
 /*
  * Get the modules that were loaded in the program that wrote the log, so that you can find the symbol for

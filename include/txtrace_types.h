@@ -82,7 +82,7 @@ int txtrace_describe_span(const char *__name, trace_event_id_t __begin, trace_ev
 enum txtrace_field_kind {
 	TXTRACE_FIELD_UNSIGNED = 0,
 	TXTRACE_FIELD_SIGNED = 1,
-	TXTRACE_FIELD_FLOAT = 2, /* IEEE 754; more than 8 bytes: the long double of this kind of machine */
+	TXTRACE_FIELD_FLOAT = 2, /* IEEE 754; more than 8 bytes: the long double of this machine */
 	TXTRACE_FIELD_BOOL = 3,
 	TXTRACE_FIELD_CHAR = 4, /* a character.  The last dimension of an array is a text, up to its first null byte */
 	TXTRACE_FIELD_POINTER = 5,
@@ -129,7 +129,8 @@ struct txtrace_layout {
  *
  * A field `result` of a call means nothing in an event that begins a wait (TXTRACE_CALL_BEGINS).
  *
- * ENOENT: the type has no description, or one that only names a type of the program, or the description of a span.
+ * ENOENT: the type has no description, or one that only names a type of the program, or the description of a span, or it
+ * has a long double of another kind of machine.
  * EINVAL: trid is not a stream of this process, it has no such type, or layout is NULL.  ENOMEM.
  */
 int txtrace_get_layout(trace_id_t __trid, trace_event_id_t __event, struct txtrace_layout **__layout);

@@ -126,6 +126,12 @@ static void put_file(struct fields *fields, const struct source *source, const s
 		fields_bool(fields, "byte swapped", file->byte_swapped != 0);
 	else
 		fields_text(fields, "byte order", file->byte_swapped ? "other than this machine's" : "this machine's");
+	if (!file->foreign && !fields->is_json && source->machine.name[0] != '\0' &&
+	    (file->byte_swapped || source->model.of_pointer != sizeof(void *))) {
+		snprintf(value, sizeof(value), "%s, %u bits, the %s byte first", source->machine.name,
+			 8 * source->model.of_pointer, source->model.is_big ? "highest" : "lowest");
+		fields_text(fields, "data of machine", value);
+	}
 	if (file->text && fields->is_json)
 		fields_bool(fields, "text", true);
 	else if (file->text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/ctf_fields.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,9 +187,9 @@ static void fill_value(bt_field *to, const struct px_field *field, uint64_t bit,
 	struct px_field_value value = {.text = ""};
 	char character;
 
-	/* The caller knows that the data are whole; an open text may be empty. */
+	/* The data are whole, so only an open text may be empty, and the format of a long double may not be known. */
 	if (!px_fields_get(data->fields, &place, data->bytes, data->size, &value))
-		value = (struct px_field_value){.text = "", .is_text = is_text};
+		value = (struct px_field_value){.text = "", .is_text = is_text, .real = (double)NAN};
 	character = (char)value.number;
 	if (value.is_text)
 		set_text(to, value.text, value.length);

@@ -23,12 +23,13 @@ static void describe(trace_id_t trace, const struct type_line *line, struct symb
 {
 	char text[PX_FIELDS_TEXT_MAX + 1], why[SYMBOLS_WHY_BYTES] = "is not known: the process has ended";
 	const char *description = line->text, *reference;
+	const struct px_fields_model model = px_fields_native();
 	struct px_fields *fields;
 	trace_event_id_t type;
 	int error;
 
 	reference = reference_of(line->text, &fields);
-	if (reference && symbols && symbols_type(symbols, reference, text, why))
+	if (reference && symbols && symbols_type(symbols, reference, &model, text, why))
 		description = text;
 	else if (reference)
 		message("%s: %s of %s %s; the log has only its name", line->origin, reference, line->event, why);

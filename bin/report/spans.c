@@ -167,32 +167,13 @@ static uint64_t hash_of(const char *text, size_t length)
 	return hash;
 }
 
-static bool find_number(const struct span *span, const struct event *event, uint64_t *key)
+static bool find_number(const struct span *span, const struct source *source, const struct event *event,
+			uint64_t *key)
 {
-	const unsigned char *from = event->data + span->key_offset;
-	uint8_t u8;
-	uint16_t u16;
-	uint32_t u32;
-
 	if (event->size < (size_t)span->key_offset + span->key_bytes)
 		return false;
-	switch (span->key_bytes) {
-	case 1:
-		memcpy(&u8, from, sizeof(u8));
-		*key = u8;
-		return true;
-	case 2:
-		memcpy(&u16, from, sizeof(u16));
-		*key = u16;
-		return true;
-	case 4:
-		memcpy(&u32, from, sizeof(u32));
-		*key = u32;
-		return true;
-	default:
-		memcpy(key, from, sizeof(*key));
-		return true;
-	}
+	*key = payload_number(source, event, span->key_offset, span->key_bytes);
+	return true;
 }
 
 static bool find_field(const struct span *span, struct source *source, const struct event *event, uint64_t *key)
@@ -216,7 +197,7 @@ static bool find_field(const struct span *span, struct source *source, const str
 static bool find_key(const struct span *span, struct source *source, const struct event *event, uint64_t *key)
 {
 	if (span->key_bytes > 0)
-		return find_number(span, event, key);
+		return find_number(span, source, event, key);
 	if (span->key_field)
 		return find_field(span, source, event, key);
 	*key = event->context;

@@ -27,7 +27,7 @@ struct sql_wait {
 	const char *service, *waker_service;
 	uint64_t number;
 	int64_t begin_ns, length_ns; /* length_ns is not known if the end is missing */
-	uintptr_t address;
+	uint64_t address;
 	int result;
 	enum sql_ending ending;
 };
@@ -36,7 +36,7 @@ struct sql_hold {
 	const struct waiter *thread;
 	const struct awaited *object;
 	int64_t since_ns, until_ns;
-	uintptr_t address;
+	uint64_t address;
 	bool is_shared;
 	enum sql_ending ending;
 };

@@ -40,7 +40,7 @@ static void put_handle(struct sql_cell *cell, const struct awaited *object)
 }
 
 /* As the commands waits and locks do: the function, or the address if no function is known. */
-static void put_site(struct sql_file *file, struct sql_cell *cell, uintptr_t address)
+static void put_site(struct sql_file *file, struct sql_cell *cell, uint64_t address)
 {
 	struct symbols *symbols = source_symbols(file->source);
 	const char *name = symbols && address ? symbols_code(symbols, address) : NULL;

@@ -144,14 +144,15 @@ bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const cha
 	return *file != NULL;
 }
 
-enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
-				      const char **why, bool *has_types)
+enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference,
+				      const struct px_fields_model *model, char *text, const char **why,
+				      bool *has_types)
 {
 	Dwarf_Addr bias;
 	Dwarf *dwarf = dwfl_module_getdwarf((Dwfl_Module *)module, &bias);
 
 	*has_types = dwarf != NULL;
-	return dwarf ? dwarf_type_describe(dwarf, reference, text, why) : DWARF_TYPE_ABSENT;
+	return dwarf ? dwarf_type_describe(dwarf, reference, model, text, why) : DWARF_TYPE_ABSENT;
 }
 
 static void find_call(Dwarf_Die *unit, Dwarf_Die *scope, struct debuginfo_inline *found)

@@ -49,8 +49,9 @@ struct debuginfo_inline {
 /*
  * Find a type, and describe it (dwarf_type.h).  *has_types: the file, or its separate file, has debugging information.
  */
-enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
-				      const char **why, bool *has_types);
+enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference,
+				      const struct px_fields_model *model, char *text, const char **why,
+				      bool *has_types);
 
 #define DEBUGINFO_INLINES 16
 
@@ -65,10 +66,11 @@ struct debuginfo_inline {
 
 #define DEBUGINFO_INLINES 1
 
-static inline enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference, char *text,
+static inline enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const char *reference,
+						    const struct px_fields_model *model, char *text,
 						    const char **why, bool *has_types)
 {
-	(void)module, (void)reference, (void)text, (void)why;
+	(void)module, (void)reference, (void)model, (void)text, (void)why;
 	*has_types = false;
 	return DWARF_TYPE_ABSENT;
 }

@@ -22,6 +22,7 @@ struct writer {
 	size_t used;
 	unsigned int nr_fields, nr_steps, depth;
 	const char *why; /* the first error */
+	const struct px_fields_model *model;
 	bool is_open;	 /* the last member takes the rest of the data */
 };
 
@@ -213,7 +214,7 @@ static bool find_shape(struct writer *writer, Dwarf_Die *member, struct shape *s
 	if (!get_unsigned(&shape->type, DW_AT_byte_size, &shape->size)) {
 		if (!is_pointer(dwarf_tag(&shape->type)))
 			return fail(writer, "has a member of a type that is not defined");
-		shape->size = sizeof(void *);
+		shape->size = writer->model->of_pointer;
 	}
 	return shape->size <= PX_FIELDS_SIZE_MAX || fail(writer, "is larger than 1 MiB");
 }
@@ -319,7 +320,7 @@ static bool put_base(struct writer *writer, Dwarf_Die *type, uint64_t size, uint
 	case DW_ATE_float:
 		if (size == 4 || size == 8)
 			return put(writer, "f%u", bits);
-		if (size == sizeof(long double) && name && strcmp(name, "long double") == 0)
+		if (size == writer->model->of_long_double && name && strcmp(name, "long double") == 0)
 			return put(writer, "long_double");
 		break;
 	case DW_ATE_complex_float:
@@ -340,7 +341,7 @@ static bool put_base(struct writer *writer, Dwarf_Die *type, uint64_t size, uint
 			return put(writer, "i%u", bits);
 		break;
 	case DW_ATE_address:
-		if (size == sizeof(void *))
+		if (size == writer->model->of_pointer)
 			return put(writer, "ptr");
 		break;
 	case DW_ATE_unsigned:
@@ -382,7 +383,7 @@ static bool put_type(struct writer *writer, const struct shape *shape, uint64_t 
 		return put_enum(writer, &type, shape->size);
 	if (tag == DW_TAG_base_type)
 		return put_base(writer, &type, shape->size, nr);
-	if (is_pointer(tag) && shape->size == sizeof(void *))
+	if (is_pointer(tag) && shape->size == writer->model->of_pointer)
 		return put(writer, "ptr");
 	*nr = shape->size;
 	return put(writer, "u8");
@@ -411,7 +412,7 @@ static bool get_place(Dwarf_Die *die, uint64_t *byte)
 }
 
 /* Read where a member is.  Return false if it is no member of each object, such as a static one of C++. */
-static bool read_place(Dwarf_Die *die, struct member *member)
+static bool read_place(const struct writer *writer, Dwarf_Die *die, struct member *member)
 {
 	uint64_t byte, bit, size;
 
@@ -424,7 +425,7 @@ static bool read_place(Dwarf_Die *die, struct member *member)
 	if (get_unsigned(die, DW_AT_data_bit_offset, &bit))
 		member->bit = bit;
 	else if (get_unsigned(die, DW_AT_bit_offset, &bit) && get_unsigned(die, DW_AT_byte_size, &size))
-		member->bit += px_fields_native().is_big ? bit : size * 8 - bit - member->bits;
+		member->bit += writer->model->is_big ? bit : size * 8 - bit - member->bits;
 	return member->bit <= (uint64_t)PX_FIELDS_SIZE_MAX * 8 && member->bits > 0 && member->bits <= 64;
 }
 
@@ -451,7 +452,7 @@ static bool read_members(struct writer *writer, Dwarf_Die *structure, struct mem
 			return false;
 		if (tag == DW_TAG_variant_part)
 			return fail(writer, "has variants");
-		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !read_place(&child, &members[*nr]))
+		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !read_place(writer, &child, &members[*nr]))
 			continue;
 		members[*nr].order = *nr;
 		if (++*nr == MEMBERS_MAX)
@@ -569,9 +570,10 @@ static bool put_value(struct writer *writer, Dwarf_Die *type, uint64_t size)
 	return nr > 1 ? put(writer, " value[%llu];", (unsigned long long)nr) : put(writer, " value;");
 }
 
-bool dwarf_members_describe(Dwarf_Die *die, char text[PX_FIELDS_TEXT_MAX + 1], uint64_t *size, const char **why)
+bool dwarf_members_describe(Dwarf_Die *die, const struct px_fields_model *model, char text[PX_FIELDS_TEXT_MAX + 1],
+			    uint64_t *size, const char **why)
 {
-	struct writer writer = {.text = text, .depth = 1};
+	struct writer writer = {.text = text, .model = model, .depth = 1};
 	Dwarf_Die type;
 	bool is_fine;
 

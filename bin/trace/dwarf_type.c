@@ -89,33 +89,33 @@ static bool search_units(struct search *search, Dwarf *dwarf)
 }
 
 /* Use the description only if the parser gets the layout of the type from it. */
-static bool is_right(const char *text, uint64_t size)
+static bool is_right(const char *text, const struct px_fields_model *model, uint64_t size)
 {
-	const struct px_fields_model model = px_fields_native();
 	struct px_fields_error error;
 	struct px_fields *fields;
 	bool is_right;
 
-	if (px_fields_parse(text, strlen(text), &model, &fields, &error) != 0)
+	if (px_fields_parse(text, strlen(text), model, &fields, &error) != 0)
 		return false;
 	is_right = fields->top && (fields->top->size == size || fields->top->last->is_rest);
 	px_fields_free(fields);
 	return is_right;
 }
 
-static enum dwarf_type_result describe(Dwarf_Die *die, char text[PX_FIELDS_TEXT_MAX + 1], const char **why)
+static enum dwarf_type_result describe(Dwarf_Die *die, const struct px_fields_model *model,
+				      char text[PX_FIELDS_TEXT_MAX + 1], const char **why)
 {
 	uint64_t size;
 
-	if (!dwarf_members_describe(die, text, &size, why))
+	if (!dwarf_members_describe(die, model, text, &size, why))
 		return DWARF_TYPE_UNFIT;
-	if (is_right(text, size))
+	if (is_right(text, model, size))
 		return DWARF_TYPE_FOUND;
 	*why = "has a layout that a description cannot have";
 	return DWARF_TYPE_UNFIT;
 }
 
-enum dwarf_type_result dwarf_type_describe(Dwarf *dwarf, const char *reference,
+enum dwarf_type_result dwarf_type_describe(Dwarf *dwarf, const char *reference, const struct px_fields_model *model,
 					   char text[PX_FIELDS_TEXT_MAX + 1], const char **why)
 {
 	struct search search = {.name = reference};
@@ -125,10 +125,10 @@ enum dwarf_type_result dwarf_type_describe(Dwarf *dwarf, const char *reference,
 	else if (strncmp(reference, "union ", strlen("union ")) == 0)
 		search = (struct search){.name = reference + strlen("union "), .is_union = true};
 	if (search_units(&search, dwarf))
-		return describe(&search.found, text, why);
+		return describe(&search.found, model, text, why);
 	search.is_nested = true;
 	search.nr_steps = 0;
 	if (search_units(&search, dwarf))
-		return describe(&search.found, text, why);
+		return describe(&search.found, model, text, why);
 	return search.is_declared ? DWARF_TYPE_INCOMPLETE : DWARF_TYPE_ABSENT;
 }

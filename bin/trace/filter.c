@@ -456,33 +456,13 @@ static bool matches_object(const struct filter *filter, struct source *source,
 	return false;
 }
 
-static bool matches_data(const struct filter *filter, const struct event *event)
+static bool matches_data(const struct filter *filter, const struct source *source, const struct event *event)
 {
-	unsigned char bytes[8] = {0};
-	uint64_t number = 0;
+	uint64_t number;
 
 	if (event->size < filter->bytes || filter->offset > event->size - filter->bytes)
 		return false;
-	memcpy(bytes, event->data + filter->offset, filter->bytes);
-	switch (filter->bytes) {
-	case 1:
-		number = bytes[0];
-		break;
-	case 2: {
-		uint16_t value;
-		memcpy(&value, bytes, sizeof(value));
-		number = value;
-		break;
-	}
-	case 4: {
-		uint32_t value;
-		memcpy(&value, bytes, sizeof(value));
-		number = value;
-		break;
-	}
-	default:
-		memcpy(&number, bytes, sizeof(number));
-	}
+	number = payload_number(source, event, filter->offset, filter->bytes);
 	if (filter->field == FIELD_UNSIGNED)
 		return compare_unsigned(number, filter->operator,(uint64_t) filter->number);
 	number <<= 64 - 8 * filter->bytes;
@@ -529,7 +509,7 @@ static bool test(const struct filter *filter, struct source *source, const struc
 		return matches_call(filter, source, event);
 	case FIELD_UNSIGNED:
 	case FIELD_SIGNED:
-		return matches_data(filter, event);
+		return matches_data(filter, source, event);
 	case FIELD_ADDRESS:
 		return compare_unsigned(event->address, filter->operator,(uint64_t) filter->number);
 	case FIELD_TIME:

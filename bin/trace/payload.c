@@ -82,20 +82,6 @@ void payload_report_unused(void)
 			message("--type: the trace has no user event type \"%s\"", i->event);
 }
 
-/* The description of a foreign trace is for the usual 32-bit processor of ThreadX. */
-static struct px_fields_model model_of(const struct source *source)
-{
-	struct px_fields_model model = px_fields_native();
-
-	if (source->file.foreign)
-		model = (struct px_fields_model){.of_long = 4,
-						 .of_pointer = 4,
-						 .of_long_double = 8,
-						 .align_max = 8,
-						 .is_big = model.is_big != (source->file.byte_swapped != 0)};
-	return model;
-}
-
 static const struct type_line *line_of(const struct source *source, const char *event)
 {
 	const struct type_line *line = type_lines_find(&type_lines_given, event);
@@ -108,29 +94,36 @@ static void resolve(struct source *source, const char *event, const char *origin
 {
 	char text[PX_FIELDS_TEXT_MAX + 1];
 	char why[SYMBOLS_WHY_BYTES] = "is not known: a trace buffer of ThreadX names no program";
-	const struct px_fields_model model = px_fields_native();
 	struct symbols *symbols = source_symbols(source);
 	struct px_fields *named = to->fields;
 	struct px_fields_error error;
 
 	to->fields = NULL;
 	to->is_final = true; /* a type of the program stays as it is */
-	if (!symbols || !symbols_type(symbols, named->reference, text, why))
+	if (!symbols || !symbols_type(symbols, named->reference, &source->model, text, why))
 		message("%s: %s of %s %s; its data are shown as bytes", origin, named->reference, event, why);
-	else if (px_fields_parse(text, strlen(text), &model, &to->fields, &error) == 0)
+	else if (px_fields_parse(text, strlen(text), &source->model, &to->fields, &error) == 0)
 		to->text = must(strdup(text));
 	px_fields_free(named);
+}
+
+/* The library converts the data of system events to the form of this machine. */
+static const struct px_fields_model *model_of(const struct source *source, trace_event_id_t type)
+{
+	static struct px_fields_model ours;
+
+	ours = px_fields_native();
+	return system_fields(source, type) ? &ours : &source->model;
 }
 
 static void parse(struct source *source, trace_event_id_t type, const char *origin, const char *text, size_t length,
 		  struct source_fields *to)
 {
-	const struct px_fields_model model = model_of(source);
 	struct px_fields_error error;
 	struct px_span span;
 	bool is_span = px_span_parse(text, length, &span);
 
-	if (!is_span && px_fields_parse(text, length, &model, &to->fields, &error) != 0)
+	if (!is_span && px_fields_parse(text, length, model_of(source, type), &to->fields, &error) != 0)
 		return;
 	if (!is_span && !to->fields->top) {
 		resolve(source, source_type_name(source, type), origin, to);
@@ -291,6 +284,18 @@ const unsigned char *payload_bytes(const struct source *source, const struct eve
 	for (size_t i = 0; i < event->size; i++)
 		bytes[i] = event->data[i ^ 3];
 	return bytes;
+}
+
+/* The library converts the data of calls and of system events, and the words of ThreadX trace buffers. */
+uint64_t payload_number(const struct source *source, const struct event *event, size_t offset, size_t bytes)
+{
+	bool is_ours = source->file.foreign || event->is_call || event->type < POSIX_TRACE_UNNAMED_USEREVENT;
+	bool is_big = is_ours ? px_fields_native().is_big : source->model.is_big;
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		number = number << 8 | event->data[offset + (is_big ? i : bytes - 1 - i)];
+	return number;
 }
 
 /* Say once for each type that its data are too short for it.  Truncated data are marked as such. */

@@ -117,6 +117,19 @@ int source_copy_running(const char *path)
 	return copy;
 }
 
+static int read_machine(struct source *source)
+{
+	int error = txtrace_get_machine(source->trace, &source->machine);
+
+	source->model = (struct px_fields_model){.of_long = (uint8_t)source->machine.of_long,
+						 .of_pointer = (uint8_t)source->machine.of_pointer,
+						 .of_long_double = (uint8_t)source->machine.of_long_double,
+						 .long_double_digits = (uint8_t)source->machine.long_double_digits,
+						 .align_max = (uint8_t)source->machine.align_max,
+						 .is_big = source->machine.is_big != 0};
+	return error;
+}
+
 /* Open the trace in the file fd, and read everything but its events. */
 static int open_trace(struct source *source, int fd, double tick_ns)
 {
@@ -130,6 +143,8 @@ static int open_trace(struct source *source, int fd, double tick_ns)
 		error = txtrace_get_file_info(source->trace, &source->file);
 	if (!error)
 		error = replace_by_copy(source);
+	if (!error)
+		error = read_machine(source);
 	if (!error)
 		error = txtrace_get_loss(source->trace, &source->loss);
 	if (!error)
@@ -367,8 +382,8 @@ static void describe_event(struct source *source, struct event *event,
 	event->interrupted = txtrace_event_interrupted(info);
 	event->cpu = txtrace_event_cpu(info);
 	event->pid = info->posix_pid;
-	event->address = (uintptr_t)info->posix_prog_address;
-	event->pthread = (uintptr_t)info->posix_thread_id;
+	event->address = txtrace_event_address(info);
+	event->pthread = txtrace_event_thread(info);
 	event->is_truncated = info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	event->size = size;
 	event->data = source->data;
@@ -432,6 +447,7 @@ struct source *source_attach(trace_id_t trace)
 	source->path = "-";
 	source->trace = trace;
 	source->is_live = true;
+	source->model = px_fields_native();
 	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
 	if (posix_trace_get_attr(trace, &source->attr) == 0)
 		posix_trace_attr_getmaxdatasize(&source->attr, &size);

@@ -11,6 +11,7 @@
 #include <trace.h>
 #include <trace_ext.h>
 
+#include "../lib/fields/fields.h"
 #include "base/map.h"
 #include "base/output.h"
 #include "trace/calltable.h"
@@ -34,9 +35,9 @@ struct event {
 		interrupted; /* in an interrupt, the context of the interrupted thread; otherwise 0 */
 	unsigned int cpu;
 	pid_t pid;
-	uintptr_t address; /* address of the trace point */
-	uintptr_t code;	   /* the same, or 0 if the log does not list the modules of this program */
-	uintptr_t pthread;
+	uint64_t address; /* address of the trace point */
+	uint64_t code;	   /* the same, or 0 if the log does not list the modules of this program */
+	uint64_t pthread;
 	bool is_truncated;
 	size_t size; /* bytes of data */
 	const unsigned char *data;
@@ -56,6 +57,8 @@ struct source {
 	uint64_t serial; /* no other source of this process has it; never 0 */
 	trace_id_t trace;
 	struct txtrace_file_info file;
+	struct txtrace_machine machine;
+	struct px_fields_model model; /* of the machine that recorded the data of user events */
 	struct txtrace_loss loss;
 	struct posix_trace_status_info status;
 	trace_attr_t attr;

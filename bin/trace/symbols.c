@@ -322,8 +322,8 @@ const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t add
 
 /* Types. */
 
-bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_FIELDS_TEXT_MAX + 1],
-		  char why[SYMBOLS_WHY_BYTES])
+bool symbols_type(struct symbols *symbols, const char *reference, const struct px_fields_model *model,
+		  char text[PX_FIELDS_TEXT_MAX + 1], char why[SYMBOLS_WHY_BYTES])
 {
 	enum dwarf_type_result result = DWARF_TYPE_ABSENT;
 	const char *first = NULL, *reason = NULL;
@@ -336,7 +336,7 @@ bool symbols_type(struct symbols *symbols, const char *reference, char text[PX_F
 		bool has_types = false;
 
 		if (info)
-			result = debuginfo_type(info, reference, text, &reason, &has_types);
+			result = debuginfo_type(info, reference, model, text, &reason, &has_types);
 		is_declared |= result == DWARF_TYPE_INCOMPLETE;
 		nr += has_types;
 		if (i == 0) {

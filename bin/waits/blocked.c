@@ -16,7 +16,7 @@
 struct row {
 	const struct waiter *thread; /* NULL means all threads */
 	const struct awaited *object;
-	uintptr_t site; /* 0: all call sites, or the site is not known */
+	uint64_t site; /* 0: all call sites, or the site is not known */
 	unsigned int nr_threads; /* number of threads that waited at this site */
 	unsigned int nr_waiting, most_waiting; /* number of threads that wait at the same time */
 	size_t number;
@@ -57,7 +57,7 @@ bool blocked_parse_sort(const char *word, enum blocked_sort *order)
 static struct row *row_of(struct blocked *blocked, const struct wait *wait)
 {
 	bool by_thread = blocked->options->by_thread;
-	uintptr_t site = blocked->options->by_site ? wait->address : 0;
+	uint64_t site = blocked->options->by_site ? wait->address : 0;
 	uint64_t part = by_thread ? wait->thread->index + 1 : site;
 	uint64_t *known = map_get(&blocked->row_of, (uint64_t)wait->object->index << 48 ^ part);
 	struct row *row;

@@ -96,7 +96,7 @@ static void add_gate(struct lock_edge *edge, const struct awaited *gate)
 }
 
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
-		   const struct awaited *wanted, int64_t at_ns, uintptr_t address)
+		   const struct awaited *wanted, int64_t at_ns, uint64_t address)
 {
 	if (!wanted->is_ordered || waits_hold(thread, wanted))
 		return;

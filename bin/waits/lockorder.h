@@ -33,7 +33,7 @@ struct lock_edge {
 	const struct awaited *gate[LOCKORDER_GATES];
 	unsigned int nr_gates;
 	int64_t held_ns, wanted_ns; /* held_ns is LONG_AGO if the thread had the lock before the trace began */
-	uintptr_t held_at, wanted_at;
+	uint64_t held_at, wanted_at;
 	uint64_t nr;	     /* number of edges that count; 0: the search for cycles ignores this */
 	uint64_t nr_of_hold; /* number of edges of the current hold, which has not ended */
 	struct lock_edge *next;		/* the next edge with the same held lock */
@@ -63,7 +63,7 @@ struct lockorder {
  * the wanted lock, do nothing.  at_ns and address are the time and the place of the call.
  */
 void lockorder_add(struct lockorder *order, const struct waiter *thread,
-		   const struct awaited *wanted, int64_t at_ns, uintptr_t address);
+		   const struct awaited *wanted, int64_t at_ns, uint64_t address);
 
 /* The edges of this hold count: the trace shows its end. */
 void lockorder_confirm(struct lockorder *order, const struct hold *hold);

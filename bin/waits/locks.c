@@ -18,7 +18,7 @@
 /* All requests for a lock, or those from one call site. */
 struct lock {
 	const struct awaited *object;
-	uintptr_t site; /* 0: all call sites */
+	uint64_t site; /* 0: all call sites */
 	uint64_t nr_taken;
 	uint64_t nr_contended; /* requests that had to wait, also those that never got the lock */
 	uint64_t nr_refused;   /* requests that waited and did not get the lock in this trace */
@@ -57,7 +57,7 @@ bool locks_parse_sort(const char *word, enum locks_sort *order)
 
 /* Collecting. */
 
-static struct lock *lock_of(struct locks *locks, const struct awaited *object, uintptr_t site)
+static struct lock *lock_of(struct locks *locks, const struct awaited *object, uint64_t site)
 {
 	uint64_t *known = map_get(&locks->lock_of, (uint64_t)object->index << 48 ^ site);
 	struct lock *lock;
@@ -75,7 +75,7 @@ static struct lock *lock_of(struct locks *locks, const struct awaited *object, u
 }
 
 /* Return the row of this call site, or NULL if there are no such rows. */
-static struct lock *site_of(struct locks *locks, const struct awaited *object, uintptr_t address)
+static struct lock *site_of(struct locks *locks, const struct awaited *object, uint64_t address)
 {
 	return locks->options->by_site ? lock_of(locks, object, address ? address : UNKNOWN_SITE) : NULL;
 }
@@ -149,7 +149,7 @@ static void take_taken(void *arg, const struct hold *hold, bool has_waited)
 	}
 }
 
-static void take_counted(void *arg, const struct awaited *object, uint64_t nr, uintptr_t address)
+static void take_counted(void *arg, const struct awaited *object, uint64_t nr, uint64_t address)
 {
 	struct lock *site = site_of(arg, object, address);
 
@@ -221,7 +221,7 @@ static void take_given(void *arg, const struct hold *hold, int64_t at_ns)
 }
 
 static void take_wanted(void *arg, const struct waiter *thread, const struct awaited *object,
-			int64_t at_ns, uintptr_t address)
+			int64_t at_ns, uint64_t address)
 {
 	struct locks *locks = arg;
 
@@ -267,7 +267,7 @@ static int compare_locks(const void *a, const void *b)
  * Print a code address as a function with an offset, or in hex digits if the function is not known.  Address 0 is
  * unknown.
  */
-static void put_address(const struct locks *locks, struct table *table, uintptr_t address)
+static void put_address(const struct locks *locks, struct table *table, uint64_t address)
 {
 	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
 	char text[32];

@@ -17,7 +17,7 @@ struct row {
 	const char *service, *waker_service;
 	uint64_t number;
 	int64_t begin_ns, length_ns; /* length_ns is negative if it is not known */
-	uintptr_t address;
+	uint64_t address;
 	int result;
 	enum ending ending;
 };

@@ -74,7 +74,7 @@ struct wait {
 	bool is_doubtful;
 	bool counts;	/* the filter and the range take its first event */
 	int priority;	/* priority of the thread, or -1 if unknown */
-	uintptr_t address;
+	uint64_t address;
 	/*
 	 * The holder at the start of the wait.  If it is unknown: the first thread that took the object during the
 	 * wait, or the waker, or NULL.  It is the waiting thread itself if this thread locks its own lock again.
@@ -93,7 +93,7 @@ struct hold {
 	struct awaited *object;
 	int64_t since_ns;   /* LONG_AGO if no event shows that the thread took the object */
 	int64_t learned_ns; /* if since_ns is LONG_AGO: the time of the first event that shows the hold */
-	uintptr_t address;
+	uint64_t address;
 	unsigned int depth; /* number of nested acquisitions */
 	int priority;	    /* priority of the thread in the event that first shows the hold */
 	bool is_shared;	    /* other threads may hold the object at the same time */
@@ -109,7 +109,7 @@ struct service {
 	unsigned int native;
 	const char *name;
 	unsigned int object; /* 0 if there is no object */
-	uintptr_t address;
+	uint64_t address;
 };
 
 struct waiter {
@@ -185,10 +185,10 @@ struct waits_listener {
 	/* The trace has a gap: it is unknown which thread holds or waits for an object. */
 	void (*gap)(void *arg, int64_t at_ns);
 	/* The thread took the object nr times, in calls that did not wait and that were counted instead of recorded. */
-	void (*counted)(void *arg, const struct awaited *object, uint64_t nr, uintptr_t address);
+	void (*counted)(void *arg, const struct awaited *object, uint64_t nr, uint64_t address);
 	/* A call begins that may wait. */
 	void (*wanted)(void *arg, const struct waiter *thread, const struct awaited *object,
-		       int64_t at_ns, uintptr_t address);
+		       int64_t at_ns, uint64_t address);
 	void (*taken)(void *arg, const struct hold *hold, bool has_waited);
 	/*
 	 * An event shows that the thread already holds the object.  It took the object before the trace began, or

@@ -91,7 +91,7 @@ struct words why_since(const struct why_words *to, const struct waits *waits, in
 				    (struct words){"before the trace began"};
 }
 
-struct words why_place(const struct why_words *to, uintptr_t address)
+struct words why_place(const struct why_words *to, uint64_t address)
 {
 	const char *name = to->symbols && address ? symbols_code(to->symbols, address) : NULL;
 	struct words words = {""};

@@ -51,7 +51,7 @@ struct words why_time(const struct why_words *to, int64_t time_ns);
 struct words why_since(const struct why_words *to, const struct waits *waits, int64_t since_ns);
 
 /* Return " (at worker+0x1c)", or an empty text. */
-struct words why_place(const struct why_words *to, uintptr_t address);
+struct words why_place(const struct why_words *to, uint64_t address);
 
 /*
  * Return which thread (0: any) was blocked longest outside of recorded waits, as unseen_most() finds it: "worker 12 was

@@ -58,7 +58,15 @@ _Static_assert(PX_EVENT_UNNAMED == POSIX_TRACE_UNNAMED_USEREVENT, "UNNAMED_USERE
  * Indexes into the reserved array of struct posix_trace_event_info.  These elements hold the data that the functions of
  * <trace_ext.h> return.
  */
-enum { PX_INFO_CONTEXT, PX_INFO_PRIORITY, PX_INFO_CPU, PX_INFO_PLACE_LOW, PX_INFO_PLACE_HIGH };
+enum {
+	PX_INFO_CONTEXT,
+	PX_INFO_PRIORITY,
+	PX_INFO_CPU,
+	PX_INFO_PLACE_LOW,
+	PX_INFO_PLACE_HIGH,
+	PX_INFO_ADDRESS_HIGH, /* what the standard's members have no room for on a machine of 32 bits */
+	PX_INFO_THREAD_HIGH
+};
 
 /* Return posix_truncation_status. */
 static inline int px_truncation(const struct px_report *report)

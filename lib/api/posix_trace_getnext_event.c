@@ -38,6 +38,10 @@ static void fill_in(const struct px_report *report, const struct destination *to
 	to->event->__reserved[PX_INFO_CPU] = (int)record->cpu;
 	to->event->__reserved[PX_INFO_PLACE_LOW] = (int)(uint32_t)report->place;
 	to->event->__reserved[PX_INFO_PLACE_HIGH] = (int)(uint32_t)(report->place >> 32);
+	if (sizeof(to->event->posix_prog_address) < sizeof(record->address)) {
+		to->event->__reserved[PX_INFO_ADDRESS_HIGH] = (int)(uint32_t)(record->address >> 32);
+		to->event->__reserved[PX_INFO_THREAD_HIGH] = (int)(uint32_t)(record->thread >> 32);
+	}
 	*to->data_len = report->copied;
 	*to->unavailable = 0;
 }

@@ -37,6 +37,22 @@ PX_EXPORT unsigned int txtrace_event_interrupted(const struct posix_trace_event_
 		       0;
 }
 
+/* Return the number of which `word` is all, or on a machine of 32 bits the low half. */
+static unsigned long long whole(uintptr_t word, int high)
+{
+	return sizeof(word) < sizeof(uint64_t) ? (uint64_t)(uint32_t)high << 32 | word : word;
+}
+
+PX_EXPORT unsigned long long txtrace_event_address(const struct posix_trace_event_info *event)
+{
+	return whole((uintptr_t)event->posix_prog_address, event->__reserved[PX_INFO_ADDRESS_HIGH]);
+}
+
+PX_EXPORT unsigned long long txtrace_event_thread(const struct posix_trace_event_info *event)
+{
+	return whole((uintptr_t)event->posix_thread_id, event->__reserved[PX_INFO_THREAD_HIGH]);
+}
+
 static unsigned int type_of(const struct px_handle *handle, uint32_t *i)
 {
 	return handle->stream ? px_stream_type(handle->stream, i) :

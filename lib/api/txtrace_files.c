@@ -108,6 +108,25 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 	return 0;
 }
 
+PX_EXPORT int txtrace_get_machine(trace_id_t trid, struct txtrace_machine *machine)
+{
+	struct px_archive *archive;
+	struct px_fields_model model;
+
+	if (!machine || !(archive = px_handle_lock_archive(trid)))
+		return EINVAL;
+	model = archive->info.model;
+	*machine = (struct txtrace_machine){.is_big = model.is_big,
+					    .of_long = model.of_long,
+					    .of_pointer = model.of_pointer,
+					    .of_long_double = model.of_long_double,
+					    .long_double_digits = model.long_double_digits,
+					    .align_max = model.align_max};
+	memcpy(machine->name, archive->info.machine, sizeof(machine->name));
+	px_handle_unlock(trid);
+	return 0;
+}
+
 /* Leaves errno alone. */
 static bool find_log(int file_desc, struct px_log_header *header, struct px_log_layout *layout)
 {
@@ -173,6 +192,17 @@ static int copy_log(struct px_archive *archive, int file_desc)
 	return error;
 }
 
+/* The copy says that its data are from this kind of machine. */
+static bool has_our_model(const struct px_archive *archive)
+{
+	const struct px_fields_model ours = px_fields_native(), *model = &archive->info.model;
+
+	return model->of_long == ours.of_long && model->of_pointer == ours.of_pointer &&
+	       model->align_max == ours.align_max && model->is_big == ours.is_big &&
+	       model->of_long_double == ours.of_long_double &&
+	       model->long_double_digits == ours.long_double_digits;
+}
+
 PX_EXPORT int txtrace_copy_log(trace_id_t trid, int file_desc)
 {
 	struct px_archive *archive;
@@ -183,7 +213,9 @@ PX_EXPORT int txtrace_copy_log(trace_id_t trid, int file_desc)
 	px_process_init(); /* the copy says which process wrote it */
 	archive = px_handle_lock_archive(trid);
 	if (archive) {
-		if (!archive->info.is_foreign)
+		if (!archive->info.is_foreign && !has_our_model(archive))
+			error = ENOTSUP;
+		else if (!archive->info.is_foreign)
 			error = copy_log(archive, file_desc);
 		px_handle_unlock(trid);
 	}

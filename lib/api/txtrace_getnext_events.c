@@ -126,8 +126,8 @@ static int read_first(trace_id_t trid, struct batch *batch)
 		return error;
 	event = (struct txtrace_event){.time_ns = (unsigned long long)info.posix_timestamp.tv_sec * 1000000000 +
 						  (unsigned long long)info.posix_timestamp.tv_nsec,
-				       .address = (uintptr_t)info.posix_prog_address,
-				       .thread = (unsigned long long)info.posix_thread_id,
+				       .address = txtrace_event_address(&info),
+				       .thread = txtrace_event_thread(&info),
 				       .type = info.posix_event_id,
 				       .pid = info.posix_pid,
 				       .truncation = info.posix_truncation_status,

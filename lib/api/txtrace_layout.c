@@ -35,6 +35,7 @@ struct layout {
 	struct px_fields *fields;
 	struct names *names;
 	struct txtrace_field *field;
+	bool has_our_real; /* a long double has the format of this machine */
 };
 
 static void release(struct layout *layout)
@@ -90,7 +91,10 @@ static unsigned int count(const struct px_struct *of)
 	return nr;
 }
 
-/* Append the members of a structure, which begins at this bit of the one around it.  Return 0 or ENOMEM. */
+/*
+ * Append the members of a structure, which begins at this bit of the one around it.  Return 0, ENOMEM, or ENOENT: the
+ * caller could not read a long double of another machine.
+ */
 static int append(struct layout *layout, const struct px_struct *of, unsigned int bit, unsigned int depth)
 {
 	for (const struct px_field *i = of->first; i; i = i->next) {
@@ -105,6 +109,8 @@ static int append(struct layout *layout, const struct px_struct *of, unsigned in
 				return error;
 			continue;
 		}
+		if (i->kind == PX_FIELD_FLOAT && i->size > sizeof(double) && !layout->has_our_real)
+			return ENOENT;
 		*field = (struct txtrace_field){.name = i->name,
 						.kind = (int)i->kind,
 						.depth = depth,
@@ -136,6 +142,7 @@ static int append(struct layout *layout, const struct px_struct *of, unsigned in
 /* Return 0, ENOENT or ENOMEM. */
 static int make(const char *text, size_t length, const struct px_fields_model *model, struct txtrace_layout **result)
 {
+	const struct px_fields_model ours = px_fields_native();
 	struct layout *layout = calloc(1, sizeof(*layout));
 	struct px_fields_error mistake;
 	int error = layout ? 0 : ENOMEM;
@@ -145,6 +152,8 @@ static int make(const char *text, size_t length, const struct px_fields_model *m
 	if (!error && !layout->fields->top)
 		error = EINVAL;
 	if (!error) {
+		layout->has_our_real = model->long_double_digits == ours.long_double_digits &&
+				       model->is_big == ours.is_big;
 		layout->field = calloc(count(layout->fields->top), sizeof(*layout->field));
 		error = layout->field ? append(layout, layout->fields->top, 0, 0) : ENOMEM;
 	}
@@ -161,8 +170,8 @@ static int make(const char *text, size_t length, const struct px_fields_model *m
 }
 
 /*
- * Get the description of a type, and the model of the machine that recorded its data.  Return 0 or EINVAL.  A length of
- * 0 means that it has none.
+ * Get the description of a type, and the model of the machine that recorded its data; the reader converts the data of
+ * system events and of calls to that of this machine.  Return 0 or EINVAL.  A length of 0 means that it has none.
  */
 static int find(const struct px_handle *handle, unsigned int event, char text[PX_FIELDS_TEXT_MAX], size_t *length,
 		struct px_fields_model *model)
@@ -174,12 +183,6 @@ static int find(const struct px_handle *handle, unsigned int event, char text[PX
 
 	*length = 0;
 	*model = px_fields_native();
-	if (is_foreign) /* as for the usual 32-bit processor of ThreadX */
-		*model = (struct px_fields_model){.of_long = 4,
-						  .of_pointer = 4,
-						  .of_long_double = 8,
-						  .align_max = 8,
-						  .is_big = model->is_big != handle->archive->info.is_swapped};
 	if (fixed) {
 		*length = strlen(fixed);
 		memcpy(text, fixed, *length);
@@ -191,6 +194,7 @@ static int find(const struct px_handle *handle, unsigned int event, char text[PX
 			return EINVAL;
 		*length = px_stream_description(handle->stream, event, text);
 	} else {
+		*model = handle->archive->info.model;
 		if (handle->archive->kind->type_name(handle->archive, event, name) != 0)
 			return EINVAL;
 		*length = handle->archive->kind->description(handle->archive, event, text);

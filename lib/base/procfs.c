@@ -66,7 +66,7 @@ static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 	return read_path(path, text, size);
 }
 
-bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
+static bool read_task_file(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
 {
 	char path[PATH_BYTES], *end;
 
@@ -74,15 +74,24 @@ bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *tex
 	end = px_decimal_put(path + strlen(path), tid);
 	*end = '/';
 	strcpy(end + 1, name);
-	if (!read_path(path, text, size))
+	return read_path(path, text, size);
+}
+
+bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size)
+{
+	if (!read_task_file(pid, tid, name, text, size))
 		*text = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	return *text != '\0';
 }
 
+/*
+ * Read the line of the main thread: what this file needs of it is the same as in the line of the process.  qemu-user
+ * invents the line of the process that asks, with another start time than all others see.
+ */
 static bool read_stat(uint32_t pid, char text[STAT_BYTES])
 {
-	return read_file(pid, "/stat", text, STAT_BYTES);
+	return read_task_file(pid, pid, "stat", text, STAT_BYTES);
 }
 
 size_t px_procfs_title(uint32_t pid, char *title, size_t size)
@@ -324,7 +333,7 @@ int px_procfs_exit_status(void)
 {
 	char text[STAT_BYTES];
 
-	return read_stat((uint32_t)syscall(SYS_getpid), text) ?
+	return read_file((uint32_t)syscall(SYS_getpid), "/stat", text, STAT_BYTES) ?
 		       (int)(number_at(stat_field(text, 52)) >> 8 & 0xFF) :
 		       0;
 }

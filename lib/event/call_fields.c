@@ -51,30 +51,44 @@ static const char *type_of(char kind, unsigned int bytes)
 	return (strchr("dqect", kind) ? with_sign : without)[i];
 }
 
+bool px_call_next_field(enum px_call call, unsigned int i, const char **place, struct px_call_field *field)
+{
+	const char *at = *place ? *place : (const char *)&fields + offset[call];
+	size_t word = strcspn(at, " ");
+	unsigned int bytes;
+
+	if (*at == '\0')
+		return false;
+	bytes = bytes_of_word(px_calls[call].layout, i);
+	*field = (struct px_call_field){
+		.name = at, .name_length = word - (*at != '-' ? 2 : 0), .kind = at[word - 1]};
+	field->bytes = bytes ? bytes : bytes_of_kind(field->kind);
+	field->is_rest = strchr("saf", field->kind) != NULL;
+	*place = at + word + (at[word] == ' ');
+	return true;
+}
+
 size_t px_call_fields(enum px_call call, char text[PX_CALL_FIELDS_MAX + 1])
 {
-	const char *at = (const char *)&fields + offset[call];
+	struct px_call_field field;
+	const char *place = NULL;
 	size_t length = 0;
 	bool is_any = false;
 
 	text[0] = '\0';
-	for (unsigned int i = 0; *at; i++) {
-		size_t word = strcspn(at, " ");
-		unsigned int bytes = bytes_of_word(px_calls[call].layout, i);
-		char kind = at[word - 1];
+	for (unsigned int i = 0; px_call_next_field(call, i, &place, &field); i++) {
 		int more;
 
-		bytes = bytes ? bytes : bytes_of_kind(kind);
-		if (*at == '-')
-			more = snprintf(text + length, PX_CALL_FIELDS_MAX + 1 - length, "pad %u; ", bytes);
+		if (*field.name == '-')
+			more = snprintf(text + length, PX_CALL_FIELDS_MAX + 1 - length, "pad %u; ", field.bytes);
 		else
 			more = snprintf(text + length, PX_CALL_FIELDS_MAX + 1 - length, "%s %.*s%s; ",
-					type_of(kind, bytes), (int)word - 2, at, strchr("saf", kind) ? "[]" : "");
-		is_any |= *at != '-';
+					type_of(field.kind, field.bytes), (int)field.name_length, field.name,
+					field.is_rest ? "[]" : "");
+		is_any |= *field.name != '-';
 		length += (size_t)more;
 		if (length > PX_CALL_FIELDS_MAX)
 			return 0;
-		at += word + (at[word] == ' ');
 	}
 	return is_any ? length : 0;
 }

@@ -56,6 +56,7 @@ struct px_fields_model {
 	uint8_t of_long; /* sizes in bytes */
 	uint8_t of_pointer;
 	uint8_t of_long_double;
+	uint8_t long_double_digits; /* LDBL_MANT_DIG, which tells its format; 0: not known */
 	uint8_t align_max; /* the largest alignment of a member */
 	bool is_big;	   /* the highest byte of a number comes first */
 };
@@ -113,6 +114,7 @@ struct px_fields {
 	const struct px_struct *top; /* NULL: a reference */
 	const char *reference;	     /* "struct order", with one blank, or "order_t" */
 	bool is_big;
+	uint8_t long_double_digits;
 	void *memory; /* all of it */
 };
 
@@ -160,7 +162,7 @@ typedef void px_fields_visit(void *argument, enum px_fields_step step, const cha
 
 /*
  * Call visit() for each value that the data have whole, and for the beginning of a text, in the order of the
- * description.  Return how many bytes the type takes; a type with an array to the end of the data takes them all.  If
+ * description.  A long double whose format is not known has no value.  Return how many bytes the type takes; a type with an array to the end of the data takes them all.  If
  * this is more than `size`, values are missing.
  */
 size_t px_fields_walk(const struct px_fields *fields, const unsigned char *data, size_t size,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Members, their layout, and the whole text. */
+#include <float.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,6 +407,7 @@ int px_fields_parse(const char *text, size_t length, const struct px_fields_mode
 		return parser.failure;
 	}
 	parser.fields->is_big = model->is_big;
+	parser.fields->long_double_digits = model->long_double_digits;
 	parser.fields->memory = parser.blocks;
 	*fields = parser.fields;
 	return 0;
@@ -439,6 +441,7 @@ struct px_fields_model px_fields_native(void)
 		.of_long = sizeof(long),
 		.of_pointer = sizeof(void *),
 		.of_long_double = sizeof(long double),
+		.long_double_digits = LDBL_MANT_DIG,
 		.align_max = offsetof(struct aligned, member) > offsetof(struct longest, member) ?
 				     offsetof(struct aligned, member) :
 				     offsetof(struct longest, member),

@@ -9,6 +9,7 @@ struct data {
 	const unsigned char *bytes;
 	size_t size;
 	bool is_big;
+	unsigned int long_double_digits;
 };
 
 /* Return the bits as a number; the first one is the lowest, or the highest if is_big. */
@@ -36,26 +37,96 @@ static uint64_t get_bytes(const struct data *data, uint64_t at, uint32_t size)
 	return number;
 }
 
-static double get_real(const struct data *data, uint64_t at, uint32_t size)
+static double get_double(const struct data *data, uint64_t at)
 {
-	uint64_t number = size <= 8 ? get_bytes(data, at, size) : 0;
-	uint32_t half = (uint32_t)number;
-	long double extended = 0;
-	double whole;
+	uint64_t number = get_bytes(data, at, 8);
+	double real;
+
+	memcpy(&real, &number, sizeof(real));
+	return real;
+}
+
+/* Return the number times a power of two.  (The library needs nothing else of libm.) */
+static double scale(double number, int exponent)
+{
+	const int step = 1000;
+
+	for (; exponent != 0; exponent -= exponent > step ? step : exponent < -step ? -step : exponent) {
+		int by = exponent > step ? step : exponent < -step ? -step : exponent;
+		uint64_t bits = (uint64_t)(by + 1023) << 52;
+		double power;
+
+		memcpy(&power, &bits, sizeof(power));
+		number *= power;
+	}
+	return number;
+}
+
+/*
+ * Return the number with this exponent and fraction, of which all bits but the first are behind the point.  With all
+ * bits of the exponent set, it is infinite, or no number.
+ */
+static double make_real(unsigned int sign_and_exponent, uint64_t fraction)
+{
+	unsigned int exponent = sign_and_exponent & 0x7FFF;
+	double real = scale((double)fraction, (int)exponent - 0x3FFF - 63);
+
+	if (exponent == 0x7FFF)
+		real = fraction << 1 == 0 ? __builtin_inf() : __builtin_nan("");
+	return sign_and_exponent & 0x8000 ? -real : real;
+}
+
+/* The format of x86: the bit before the point is in the number. */
+static double get_extended(const struct data *data, uint64_t at)
+{
+	return make_real((unsigned int)get_bytes(data, at + 8, 2), get_bytes(data, at, 8));
+}
+
+static double get_quadruple(const struct data *data, uint64_t at)
+{
+	uint64_t high = get_bytes(data, at + (data->is_big ? 0 : 8), 8);
+	uint64_t low = get_bytes(data, at + (data->is_big ? 8 : 0), 8);
+	unsigned int exponent = (unsigned int)(high >> 48);
+	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; one more is before the point, if the exponent is not 0 */
+
+	fraction &= UINT64_MAX >> 1;
+	fraction |= (uint64_t)((exponent & 0x7FFF) > 0) << 63;
+	fraction |= low << 15 != 0; /* what is cut off matters when the double is rounded */
+	return make_real(exponent, fraction);
+}
+
+/* Get a long double.  Return false if its format is not known. */
+static bool get_long_double(const struct data *data, uint64_t at, double *real)
+{
+	switch (data->long_double_digits) {
+	case 64:
+		*real = get_extended(data, at);
+		return true;
+	case 106: /* the sum of two numbers */
+		*real = get_double(data, at) + get_double(data, at + 8);
+		return true;
+	case 113:
+		*real = get_quadruple(data, at);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool get_real(const struct data *data, uint64_t at, uint32_t size, double *real)
+{
+	uint32_t number = (uint32_t)get_bytes(data, at, 4);
 	float single;
 
-	if (size == sizeof(single)) {
-		memcpy(&single, &half, sizeof(single));
-		return single;
+	if (size > 8)
+		return get_long_double(data, at, real);
+	if (size == 8) {
+		*real = get_double(data, at);
+		return true;
 	}
-	if (size == sizeof(whole)) {
-		memcpy(&whole, &number, sizeof(whole));
-		return whole;
-	}
-	/* Only data of this machine have such a type (struct px_fields_model). */
-	if (size == sizeof(extended))
-		memcpy(&extended, data->bytes + at, sizeof(extended));
-	return (double)extended;
+	memcpy(&single, &number, sizeof(single));
+	*real = (double)single;
+	return true;
 }
 
 static void get_text(const struct data *data, uint64_t at, uint64_t size, struct px_field_value *value)
@@ -94,9 +165,8 @@ static bool get_value(const struct data *data, const struct px_field *field, uin
 	if (bit + bits > (uint64_t)data->size * 8)
 		return false;
 	if (field->kind == PX_FIELD_FLOAT) {
-		value->real = get_real(data, bit / 8, field->size);
 		value->digits = field->size == 4 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
-		return true;
+		return get_real(data, bit / 8, field->size, &value->real);
 	}
 	value->number = field->bits ? get_bits(data, bit, bits) : get_bytes(data, bit / 8, field->size);
 	value->is_signed = is_signed_field(field);
@@ -203,7 +273,7 @@ static void walk_struct(const struct walk *walk, const struct px_struct *of, uin
 size_t px_fields_walk(const struct px_fields *fields, const unsigned char *data, size_t size,
 		      px_fields_visit *visit, void *argument)
 {
-	const struct walk walk = {.data = {data, size, fields->is_big}, .visit = visit, .argument = argument};
+	const struct walk walk = {.data = {data, size, fields->is_big, fields->long_double_digits}, .visit = visit, .argument = argument};
 	const struct px_struct *top = fields->top;
 
 	if (!top)
@@ -285,7 +355,7 @@ bool px_fields_find(const struct px_fields *fields, const char *path, struct px_
 bool px_fields_get(const struct px_fields *fields, const struct px_field_place *place,
 		   const unsigned char *data, size_t size, struct px_field_value *value)
 {
-	const struct data all = {data, size, fields->is_big};
+	const struct data all = {data, size, fields->is_big, fields->long_double_digits};
 	const struct px_field *field = place->field;
 	uint32_t level = field->nr_dims ? field->nr_dims - 1 : 0;
 

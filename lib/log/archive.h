@@ -24,6 +24,7 @@
 #include "event/attr.h"
 #include "event/descriptions.h"
 #include "event/names.h"
+#include "fields/fields.h"
 #include "ring/report.h"
 #include "ring/wrapper_stats.h"
 
@@ -68,6 +69,8 @@ struct px_archive_status {
 struct px_archive_info {
 	bool is_foreign;
 	bool is_swapped;   /* the file has the byte order of another kind of machine */
+	struct px_fields_model model; /* of the machine that wrote the file */
+	char machine[24];	      /* name of its architecture; "": not known */
 	bool is_complete;  /* false: the writer died before it completed the log */
 	bool is_recovered; /* another process completed the log */
 	bool was_text;	   /* the file was Intel HEX, S-record or hex text */

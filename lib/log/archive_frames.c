@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/order.h"
 #include "txtb/file.h"
 
 #define OBJECTS_MAX 1048576 /* a reader keeps at most this many; further ones have no name */
@@ -22,20 +23,29 @@ static bool read_body(struct px_frames *frames, const struct px_log_frame *head,
 	       px_frames_read(frames, &frames->frames_piece, frames->body, size, offset) == size;
 }
 
+static bool read_in_order(struct px_frames *frames, uint32_t nr, uint64_t offset)
+{
+	size_t size = nr * sizeof(*frames->entries);
+
+	if (px_frames_read(frames, &frames->entries_piece, frames->entries, size, offset) != size)
+		return false;
+	if (px_unlikely(frames->is_swapped))
+		px_order_entries(frames->entries, nr);
+	return true;
+}
+
 static bool read_entries(struct px_frames *frames, const struct px_log_frame *head)
 {
 	const struct px_frames_volume *volume = px_frames_volume_of(frames, head->position);
 	uint32_t slot = px_log_slot_in_volume(&frames->source.file->header, head->position);
 	size_t packed_size = frames->entries_size;
-	size_t size = head->nr_entries * sizeof(*frames->entries);
 
 	return slot + head->nr_entries <= volume->nr_entries &&
 	       px_frames_ensure(&frames->packed, &packed_size, head->nr_entries,
 				sizeof(*frames->packed)) &&
 	       px_frames_ensure(&frames->entries, &frames->entries_size, head->nr_entries,
 				sizeof(*frames->entries)) &&
-	       px_frames_read(frames, &frames->entries_piece, frames->entries, size,
-			      volume->entries + slot * sizeof(*frames->entries)) == size;
+	       read_in_order(frames, head->nr_entries, volume->entries + slot * sizeof(*frames->entries));
 }
 
 /* Find and read the frame at or behind this place.  Return false if the log ends. */
@@ -88,7 +98,7 @@ static void find_next(struct px_frames *frames, const struct px_frames_chapter *
 
 	px_unpack_skip(frames->unpack);
 	if (frames->source.file->is_running ||
-	    (is_read && frames->head.sum == px_frame_sum_of(&frames->head, frames->body)) ||
+	    (is_read && frames->head.sum == px_frame_sum_of(&frames->head, frames->body, frames->is_swapped)) ||
 	    !px_frames_search(frames, &next.position, &next.frame, &head))
 		return;
 	frames->next = next.position;
@@ -215,7 +225,7 @@ static void collect_types(struct px_frames *frames, const struct px_frames_volum
 		if (count > volume->nr_objects - first)
 			count = volume->nr_objects - first;
 		count = px_log_read_objects(frames->source.file->fd, volume->at, volume->name_size,
-					    first, count, objects);
+					    frames->is_swapped, first, count, objects);
 		for (uint32_t i = 0; i < count; i++) {
 			if (objects[i].type != PX_TXTB_EVENT_TYPE)
 				continue;
@@ -373,9 +383,11 @@ static bool find_first(struct px_frames *frames, uint64_t *first, uint64_t *end)
 	*end = (uint64_t)file->nr_volumes * file->header.nr_entries;
 	if (file->header.policy != PX_POLICY_LOOP)
 		return true;
-	if (px_txtb_file_read(file->fd, &head, sizeof(head), frames->volume[0].frames) !=
-		    sizeof(head) ||
-	    head.magic != PX_FRAME_MAGIC || head.position >= UINT64_MAX >> 8 ||
+	if (px_txtb_file_read(file->fd, &head, sizeof(head), frames->volume[0].frames) != sizeof(head))
+		return false;
+	if (frames->is_swapped)
+		px_order_frame(&head);
+	if (head.magic != PX_FRAME_MAGIC || head.position >= UINT64_MAX >> 8 ||
 	    px_log_volume_number(&file->header, head.position) != 0)
 		return false;
 	*first = head.position;
@@ -431,11 +443,13 @@ static int open_frames(struct px_archive_source *source)
 {
 	struct px_frames *frames = px_frames_of(source);
 	struct px_archive_file *file = source->file;
-	int error = px_frames_read_size(file) ? read_commit(frames) : EINVAL;
+	int error;
 
+	frames->is_swapped = px_log_is_swapped(&file->header);
+	error = px_frames_read_size(file) ? read_commit(frames) : EINVAL;
 	if (error)
 		return error;
-	frames->unpack = px_unpack_make();
+	frames->unpack = px_unpack_make(frames->is_swapped);
 	if (!frames->unpack || !px_frames_find_volumes(frames))
 		return ENOMEM;
 	if (!file->takes_damaged && !is_whole(frames))

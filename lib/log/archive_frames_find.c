@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "log/order.h"
 #include "txtb/file.h"
 
 #define VOLUMES_MAX 1048576
@@ -131,7 +132,7 @@ static bool is_whole(struct px_frames *frames, const struct px_frames_volume *vo
 	    !px_frames_ensure(&frames->body, &frames->body_size, size + 1, 1))
 		return false;
 	if (px_txtb_file_read(frames->source.file->fd, frames->body, size, offset) == size &&
-	    head->sum == px_frame_sum_of(head, frames->body))
+	    head->sum == px_frame_sum_of(head, frames->body, frames->is_swapped))
 		return true;
 	frames->searched += size;
 	return false;
@@ -156,6 +157,23 @@ static uint64_t volume_end(const struct px_frames *frames, uint64_t position)
 	return end < frames->end ? end : frames->end;
 }
 
+static void take_head(const struct px_frames *frames, const void *bytes, struct px_log_frame *head)
+{
+	memcpy(head, bytes, sizeof(*head));
+	if (px_unlikely(frames->is_swapped))
+		px_order_frame(head);
+}
+
+static bool read_head(struct px_frames *frames, struct px_log_frame *head, uint64_t offset)
+{
+	unsigned char bytes[sizeof(*head)];
+
+	if (px_frames_read(frames, &frames->frames_piece, bytes, sizeof(bytes), offset) != sizeof(bytes))
+		return false;
+	take_head(frames, bytes, head);
+	return true;
+}
+
 bool px_frames_search(struct px_frames *frames, uint64_t *position, uint64_t *frame,
 		      struct px_log_frame *head)
 {
@@ -173,7 +191,7 @@ bool px_frames_search(struct px_frames *frames, uint64_t *position, uint64_t *fr
 		if (got < sizeof(*head))
 			return false;
 		for (size_t i = 0; i + sizeof(*head) <= got; i++) {
-			memcpy(head, bytes + i, sizeof(*head));
+			take_head(frames, bytes + i, head);
 			if (head->magic != PX_FRAME_MAGIC || head->position <= *position ||
 			    head->position >= end ||
 			    !is_whole(frames, volume, from + i, head, end, last))
@@ -222,8 +240,7 @@ bool px_frames_find(struct px_frames *frames, uint64_t *position, uint64_t *fram
 		if (left > header->nr_entries - slot)
 			left = header->nr_entries - slot;
 		if (volume && *frame + sizeof(*head) <= max &&
-		    px_frames_read(frames, &frames->frames_piece, head, sizeof(*head),
-				   volume->frames + *frame) == sizeof(*head) &&
+		    read_head(frames, head, volume->frames + *frame) &&
 		    px_unpack_is_frame(head, *position, left, max - *frame - sizeof(*head)))
 			return true;
 		if (volume && !frames->source.file->is_running && !is_hole(frames, volume, slot) &&

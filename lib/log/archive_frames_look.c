@@ -15,7 +15,7 @@ static bool read_now(const struct px_frames *frames, struct px_log_header *heade
 	for (int i = 0; i < LOOK_ATTEMPTS; i++)
 		if (px_log_find(file->fd, header, layout) &&
 		    memcmp(header->uuid, file->header.uuid, sizeof(header->uuid)) == 0 &&
-		    px_log_header_is_ours(header) &&
+		    px_log_header_is_readable(header) &&
 		    px_log_read_whole_commit(file->fd, header, layout, commit))
 			return true;
 	return false;

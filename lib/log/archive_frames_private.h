@@ -47,6 +47,7 @@ struct px_frames {
 	struct px_archive_source source; /* must be the first member (px_frames_of()) */
 	struct px_frames_volume *volume;
 	size_t volumes_size;
+	bool is_swapped;   /* the writer had the other byte order */
 	bool has_moved;	   /* the last look found a part at another place, or gave up */
 	bool is_rewritten; /* the last look found a completed log, which may have other frames */
 	uint64_t

@@ -10,9 +10,11 @@
 
 #include "base/procfs.h"
 #include "calls/rules.h"
+#include "event/data_order.h"
 #include "log/archive_names.h"
 #include "log/archive_source.h"
 #include "log/format.h"
+#include "log/order.h"
 #include "log/wrappers.h"
 #include "registry/registry.h"
 #include "txtb/file.h"
@@ -22,6 +24,7 @@ struct logreader {
 	struct px_archive archive; /* must be the first member */
 	struct px_archive_file file;
 	struct px_archive_source *source;
+	bool is_swapped;   /* the writer had the other byte order */
 	uint64_t position; /* position of the next entry to read */
 	uint64_t nr_read;  /* events since the log was opened or rewound */
 	uint64_t nr_before; /* events of the commit before the first of these events */
@@ -70,6 +73,25 @@ static void describe(const struct logreader *reader, const struct px_unpacked *p
 	report->place = reader->position + 1;
 }
 
+/*
+ * Convert the data of a system event or of a call to the byte order of this machine.  The caller may have room for a
+ * part of the last number only, so convert a copy of all.
+ */
+static void convert(const struct px_unpacked *packed, void *data, size_t copied)
+{
+	size_t size = packed->length < PX_DATA_ORDER_BYTES ? packed->length : PX_DATA_ORDER_BYTES;
+	size_t first = size < PX_RECORD_FIRST_BYTES ? size : PX_RECORD_FIRST_BYTES;
+	unsigned char all[PX_DATA_ORDER_BYTES];
+
+	if (size > 0)
+		memcpy(all, packed->first, first);
+	if (size > first)
+		memcpy(all + first, packed->more, size - first);
+	px_data_change_order(packed->id, (packed->flags & PX_RECORD_CALL) != 0, all, size);
+	if (copied > 0)
+		memcpy(data, all, copied < size ? copied : size);
+}
+
 static void take(struct logreader *reader, uint64_t i, void *data, size_t capacity,
 		 struct px_report *report)
 {
@@ -85,6 +107,8 @@ static void take(struct logreader *reader, uint64_t i, void *data, size_t capaci
 		memcpy(data, packed->first, first);
 	if (px_unlikely(report->copied > first))
 		memcpy((char *)data + first, packed->more, report->copied - first);
+	if (px_unlikely(reader->is_swapped))
+		convert(packed, data, report->copied);
 	reader->position++;
 }
 
@@ -191,6 +215,8 @@ static bool log_call(struct px_archive *archive, uint64_t place, struct px_archi
 	if (call->native >= PX_TXTB_USER_EVENT)
 		call->native = 0;
 	memcpy(call->word, entry->info, sizeof(call->word));
+	if (px_unlikely(reader->is_swapped))
+		px_order_words(call->word, PX_NATIVE_WORDS);
 	word = px_rules_object_word(which, call->native);
 	if (word < PX_NATIVE_WORDS)
 		call->object = call->word[word];
@@ -255,6 +281,8 @@ static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrappe
 	    !read_tail(reader, sum, sizeof(*sum), &reader->file.commit.wrappers_at,
 		       i * sizeof(*sum)))
 		return false;
+	if (reader->is_swapped)
+		px_order_wrapper(sum);
 	sum->symbol[sizeof(sum->symbol) - 1] = '\0';
 	sum->version[sizeof(sum->version) - 1] = '\0';
 	return true;
@@ -419,6 +447,8 @@ static bool read_names(struct logreader *reader)
 		if (!read_tail(reader, &name, sizeof(name), &reader->file.commit.names_at,
 			       i * sizeof(name)))
 			break;
+		if (reader->is_swapped)
+			px_order_name(&name);
 		reader->nr_listed = i + 1;
 		if (!px_archive_names_add(&reader->names, &name))
 			return false;
@@ -449,6 +479,8 @@ static void fill_archive(struct logreader *reader)
 					 .dropped = commit->dropped,
 					 .abandoned = commit->abandoned};
 	archive->info = (struct px_archive_info){
+		.is_swapped = reader->is_swapped,
+		.model = px_log_model(header),
 		.is_complete = commit->is_complete != PX_LOG_OPEN,
 		.is_recovered = commit->is_complete == PX_LOG_RECOVERED,
 		.tick_ns = header->tick_ns,
@@ -470,6 +502,7 @@ static void fill_archive(struct logreader *reader)
 		.whole_size = commit->is_complete ? px_log_length(&reader->file.header, commit) : 0,
 		.nr_events = commit->sum ? commit->nr_events - commit->nr_given_up : 0,
 	};
+	memcpy(archive->info.machine, header->machine.name, sizeof(archive->info.machine) - 1);
 }
 
 static int load(struct logreader *reader, int fd, unsigned int flags)
@@ -478,10 +511,11 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	int error;
 
 	file->fd = fd;
+	reader->is_swapped = px_log_is_swapped(&file->header);
 	file->is_running = (flags & PX_ARCHIVE_RUNNING) && px_archive_log_is_written(&file->header);
 	file->takes_damaged = (flags & PX_ARCHIVE_DAMAGED) != 0;
 	error = px_archive_source_open(file, &reader->source);
-	if (error == EINVAL && file->takes_damaged && px_log_header_is_ours(&file->header))
+	if (error == EINVAL && file->takes_damaged && px_log_header_is_readable(&file->header))
 		error = ENODATA; /* it has no commit and no frame */
 	/* A writer or a recovery may still be moving a complete log. */
 	if (!error && file->commit.is_complete && !file->layout.base)
@@ -545,9 +579,9 @@ static const struct px_archive_kind kind = {
 };
 
 /*
- * Return true if this is a log with a section that this machine cannot read: the log is an incomplete copy, or has
- * another byte order (MODEL-9).  The viewer can open such a file.  But the exact times and names are in the section, so
- * the caller must not read the file as a plain trace buffer.
+ * Return true if this is a log with a section that cannot be read, because the log is an incomplete copy.  The viewer
+ * can open such a file.  But the exact times and names are in the section, so the caller must not read the file as a
+ * plain trace buffer (MODEL-9).
  */
 static bool is_unreadable_log(int fd)
 {

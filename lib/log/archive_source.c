@@ -6,7 +6,7 @@
 
 static const struct px_archive_source_kind *kind_of(const struct px_log_header *header)
 {
-	if (px_log_header_is_ours(header))
+	if (px_log_header_is_readable(header))
 		return &px_archive_frames;
 	return px_archive_slots_is_ours(header) ? &px_archive_slots : NULL;
 }

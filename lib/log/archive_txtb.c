@@ -390,6 +390,13 @@ static void describe(struct px_archive_txtb *foreign, bool was_text)
 	foreign->archive.info = (struct px_archive_info){
 		.is_foreign = true,
 		.is_swapped = file->is_swapped,
+		/* as for the usual 32-bit processor of ThreadX */
+		.model = {.of_long = 4,
+			  .of_pointer = 4,
+			  .of_long_double = 8,
+			  .long_double_digits = 53,
+			  .align_max = 8,
+			  .is_big = px_fields_native().is_big != file->is_swapped},
 		.is_complete = true,
 		.was_text = was_text,
 		.time_mask = file->time_mask,

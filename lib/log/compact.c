@@ -7,6 +7,7 @@
 
 #include "event/calls.h"
 #include "log/archive_log.h"
+#include "log/order.h"
 #include "log/pack.h"
 #include "log/wrappers.h"
 #include "txtb/file.h"
@@ -77,7 +78,7 @@ static int put_objects(const struct compact *compact, const struct px_archive_vo
 	for (uint32_t i = 0; !error && i < volume->nr_objects; i += each) {
 		uint32_t nr = volume->nr_objects - i < each ? volume->nr_objects - i : each;
 
-		if (px_log_read_objects(compact->file->fd, volume->at, volume->name_size, i, nr,
+		if (px_log_read_objects(compact->file->fd, volume->at, volume->name_size, false, i, nr,
 					object) != nr)
 			return EIO;
 		used = 0;
@@ -544,6 +545,8 @@ int px_compact(const struct px_archive_file *file, struct px_archive_source *sou
 		.file = file, .source = source, .sink = sink, .commit = file->commit};
 	int error = ENOMEM;
 
+	if (px_log_is_swapped(&file->header))
+		return ENOTSUP;
 	fill_header(&compact);
 	compact.commit.first_frame = compact.commit.end_frame = 0;
 	compact.data_size = max_data;

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "calls/entries.h"
+#include "log/order.h"
 #include "txtb/file.h"
 
+#define BYTE_ORDER_OURS 0x0102
 #define FIND_ATTEMPTS 3
 #define COMMIT_ATTEMPTS 1000 /* a write of a commit takes less time than one attempt */
 
@@ -66,8 +68,8 @@ struct px_log_layout px_log_layout_tight(uint32_t nr_objects, uint32_t name_size
 	return layout;
 }
 
-uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, uint32_t first,
-			     uint32_t count, struct px_txtb_object *objects)
+uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, bool is_swapped, uint32_t first, uint32_t count,
+			     struct px_txtb_object *objects)
 {
 	size_t size = px_txtb_object_size(name_size);
 	unsigned char *bytes = (unsigned char *)objects;
@@ -78,6 +80,8 @@ uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, uint32_t f
 	for (uint32_t i = got; i > 0; i--) {
 		memmove(&objects[i - 1], bytes + (i - 1) * size, size);
 		memset(objects[i - 1].name + name_size, 0, PX_TXTB_NAME_SIZE - name_size);
+		if (is_swapped)
+			px_order_object(&objects[i - 1]);
 	}
 	return got;
 }
@@ -133,7 +137,8 @@ void px_log_renew_header(struct px_log_header *header)
 	header->wrappers_bytes = 0;
 	header->volume_max = PX_LOG_VOLUME_MAX;
 	header->next_volume = 0;
-	header->is_tight = header->reserved = 0;
+	header->is_tight = 0;
+	header->layouts = px_log_layouts();
 }
 
 static uint64_t least_volume(uint64_t max_data)
@@ -210,8 +215,11 @@ static bool find_section(int fd, uint64_t at, struct px_log_layout *layout)
 	struct px_txtb_header image;
 	uint32_t size, object_size;
 
-	if (px_txtb_file_read(fd, &image, sizeof(image), at) != sizeof(image) ||
-	    image.id != PX_TXTB_ID || image.name_size == 0 || image.name_size % 4 != 0 ||
+	if (px_txtb_file_read(fd, &image, sizeof(image), at) != sizeof(image))
+		return false;
+	if (image.id == __builtin_bswap32(PX_TXTB_ID))
+		px_order_image(&image);
+	if (image.id != PX_TXTB_ID || image.name_size == 0 || image.name_size % 4 != 0 ||
 	    image.name_size > PX_TXTB_NAME_SIZE)
 		return false;
 	object_size = (uint32_t)px_txtb_object_size(image.name_size);
@@ -227,8 +235,20 @@ static bool find_section(int fd, uint64_t at, struct px_log_layout *layout)
 
 static bool read_header(int fd, uint64_t offset, struct px_log_header *header)
 {
-	return px_txtb_file_read(fd, header, sizeof(*header), offset) == sizeof(*header) &&
-	       header->magic == PX_LOG_MAGIC;
+	bool is_swapped;
+
+	if (px_txtb_file_read(fd, header, sizeof(*header), offset) != sizeof(*header))
+		return false;
+	is_swapped = header->magic == __builtin_bswap64(PX_LOG_MAGIC);
+	if (is_swapped)
+		px_order_header(header);
+	if (header->magic != PX_LOG_MAGIC)
+		return false;
+	if (is_swapped != px_log_is_swapped(header))
+		header->version = 0; /* it is damaged */
+	if (header->machine.of_long < sizeof(uint64_t))
+		px_order_settle_times(&header->attr);
+	return true;
 }
 
 /* If image and section disagree, this is a damaged log. */
@@ -269,8 +289,11 @@ bool px_log_find_footer(int fd, struct px_log_footer *footer)
 	if (fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(*footer))
 		return false;
 	size = (uint64_t)status.st_size - sizeof(*footer);
-	return px_txtb_file_read(fd, footer, sizeof(*footer), size) == sizeof(*footer) &&
-	       footer->magic == PX_LOG_FOOTER_MAGIC && footer->base < size &&
+	if (px_txtb_file_read(fd, footer, sizeof(*footer), size) != sizeof(*footer))
+		return false;
+	if (footer->magic == __builtin_bswap64(PX_LOG_FOOTER_MAGIC))
+		px_order_footer(footer);
+	return footer->magic == PX_LOG_FOOTER_MAGIC && footer->base < size &&
 	       footer->size == size - footer->base;
 }
 
@@ -294,18 +317,32 @@ bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *lay
 	return false;
 }
 
-bool px_log_header_is_ours(const struct px_log_header *header)
+static bool is_size_of_word(unsigned int size)
 {
-	struct px_log_machine machine = px_log_machine();
+	return size == 4 || size == 8;
+}
+
+bool px_log_header_is_readable(const struct px_log_header *header)
+{
+	const struct px_log_machine *machine = &header->machine;
 
 	return header->version == PX_LOG_VERSION && header->volume == 0 &&
-	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 && header->nr_entries > 0 &&
+	       (machine->byte_order == BYTE_ORDER_OURS || px_log_is_swapped(header)) &&
+	       is_size_of_word(machine->of_long) && is_size_of_word(machine->of_pointer) &&
+	       machine->of_attr == sizeof(header->attr) && header->nr_entries > 0 &&
 	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
 	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&
 	       header->nr_thread_slots <= 4096 && header->nr_call_slots <= 4096 &&
 	       header->nr_type_slots <= 4096 && header->volume_max <= UINT64_C(1) << 40 &&
 	       header->tick_ns > 0 && px_attr_is_valid(&header->attr);
+}
+
+bool px_log_header_is_ours(const struct px_log_header *header)
+{
+	struct px_log_machine machine = px_log_machine();
+
+	return px_log_header_is_readable(header) && memcmp(&header->machine, &machine, sizeof(machine)) == 0;
 }
 
 bool px_log_header_is_newer(const struct px_log_header *header)
@@ -315,25 +352,31 @@ bool px_log_header_is_newer(const struct px_log_header *header)
 
 /* Commits. */
 
-static uint32_t sum_of(const struct px_log_commit *commit)
+static uint32_t sum_of(const struct px_log_commit *commit, bool is_swapped)
 {
 	struct px_log_commit copy = *commit;
 	uint32_t sum;
 
 	copy.sum = 0;
-	sum = px_frame_sum(0, &copy, sizeof(copy));
+	if (is_swapped)
+		px_order_commit(&copy);
+	sum = px_frame_sum(0, &copy, sizeof(copy), is_swapped);
 	return sum ? sum : 1;
 }
 
 void px_log_seal_commit(struct px_log_commit *commit)
 {
-	commit->sum = sum_of(commit);
+	commit->sum = sum_of(commit, false);
 }
 
-static bool read_commit(int fd, const struct px_log_layout *layout, struct px_log_commit *commit)
+static bool read_commit(int fd, const struct px_log_header *header, const struct px_log_layout *layout,
+			struct px_log_commit *commit)
 {
-	return px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) ==
-	       sizeof(*commit);
+	if (px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) != sizeof(*commit))
+		return false;
+	if (px_log_is_swapped(header))
+		px_order_commit(commit);
+	return true;
 }
 
 /* Return true if positions and counts are possible.  Make the offsets those of the file. */
@@ -357,7 +400,7 @@ static bool take_commit(const struct px_log_header *header, const struct px_log_
 bool px_log_read_commit(int fd, const struct px_log_header *header,
 			const struct px_log_layout *layout, struct px_log_commit *commit)
 {
-	return read_commit(fd, layout, commit) && take_commit(header, layout, commit);
+	return read_commit(fd, header, layout, commit) && take_commit(header, layout, commit);
 }
 
 /* A commit without a sum is whole if two attempts in a row read the same. */
@@ -367,9 +410,9 @@ bool px_log_read_whole_commit(int fd, const struct px_log_header *header,
 	struct px_log_commit before = {.serial = 0};
 
 	for (int i = 0; i < COMMIT_ATTEMPTS; i++) {
-		if (!read_commit(fd, layout, commit))
+		if (!read_commit(fd, header, layout, commit))
 			return false;
-		if (commit->sum ? commit->sum == sum_of(commit) :
+		if (commit->sum ? commit->sum == sum_of(commit, px_log_is_swapped(header)) :
 				  i > 0 && memcmp(commit, &before, sizeof(before)) == 0)
 			return take_commit(header, layout, commit);
 		before = *commit;
@@ -383,7 +426,7 @@ struct px_log_machine px_log_machine(void)
 	struct utsname name;
 
 	memset(&machine, 0, sizeof(machine));
-	machine.byte_order = 0x0102;
+	machine.byte_order = BYTE_ORDER_OURS;
 	machine.of_long = sizeof(long);
 	machine.of_pointer = sizeof(void *);
 	machine.of_thread = sizeof(pthread_t);
@@ -392,6 +435,42 @@ struct px_log_machine px_log_machine(void)
 	if (uname(&name) == 0)
 		memcpy(machine.name, name.machine, strnlen(name.machine, sizeof(machine.name) - 1));
 	return machine;
+}
+
+struct px_log_layouts px_log_layouts(void)
+{
+	struct px_fields_model model = px_fields_native();
+
+	return (struct px_log_layouts){.of_long_double = model.of_long_double,
+				       .long_double_digits = model.long_double_digits,
+				       .align_max = model.align_max};
+}
+
+/* What an older log does not say follows from the architecture, but for the format of a long double. */
+static struct px_log_layouts usual_layouts(const struct px_log_machine *machine)
+{
+	bool is_x86 = strcmp(machine->name, "x86_64") == 0 ||
+		      (machine->name[0] == 'i' && strcmp(machine->name + 2, "86") == 0);
+
+	if (machine->of_pointer == 8)
+		return (struct px_log_layouts){
+			.of_long_double = 16, .long_double_digits = is_x86 ? 64 : 0, .align_max = 16};
+	if (is_x86)
+		return (struct px_log_layouts){.of_long_double = 12, .long_double_digits = 64, .align_max = 4};
+	return (struct px_log_layouts){.of_long_double = 8, .long_double_digits = 53, .align_max = 8};
+}
+
+struct px_fields_model px_log_model(const struct px_log_header *header)
+{
+	bool is_known = header->version == PX_LOG_VERSION && header->layouts.align_max > 0;
+	struct px_log_layouts layouts = is_known ? header->layouts : usual_layouts(&header->machine);
+
+	return (struct px_fields_model){.of_long = header->machine.of_long,
+					.of_pointer = header->machine.of_pointer,
+					.of_long_double = layouts.of_long_double,
+					.long_double_digits = layouts.long_double_digits,
+					.align_max = layouts.align_max,
+					.is_big = px_fields_native().is_big != px_log_is_swapped(header)};
 }
 
 void px_log_boot_id(char boot_id[40])

@@ -46,8 +46,9 @@
  * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread,
  * which has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
- * All numbers have the byte order and sizes of the machine that wrote them.  On another kind of machine, the library
- * refuses the section (MODEL-9).
+ * All numbers have the byte order of the machine that wrote them (order.h).  The structures have the same members at the
+ * same offsets on all machines, but for machines whose times have no 64 bits: the library reads their logs only there
+ * (MODEL-9).
  */
 #ifndef PX_LOG_FORMAT_H
 #define PX_LOG_FORMAT_H
@@ -59,6 +60,7 @@
 #include "event/attr.h"
 #include "event/eventset.h"
 #include "event/names.h"
+#include "fields/fields.h"
 #include "log/frame.h"
 #include "ring/record.h"
 #include "ring/wrapper_stats.h"
@@ -95,15 +97,26 @@
 /* A filler accounts for this many ticks: a quarter of the range of a stamp. */
 #define PX_LOG_GAP_TICKS (UINT64_C(1) << 30)
 
-/* The properties of the machine and of the library that wrote the log.  A reader compares them with its own. */
+/*
+ * The properties of the machine and of the library that wrote the log.  A writer that continues a log compares them with
+ * its own.  A reader needs them for the data of user events.
+ */
 struct px_log_machine {
-	uint16_t byte_order; /* 0x0102, in the byte order of the machine */
+	uint16_t byte_order; /* 0x0102, in the byte order of the machine, also in memory */
 	uint8_t of_long;
 	uint8_t of_pointer;
 	uint8_t of_thread; /* size of pthread_t */
 	uint8_t of_time;   /* size of time_t */
 	uint16_t of_attr;
 	char name[24]; /* name of the architecture */
+};
+
+/* What a description in the C form depends on, besides (struct px_fields_model).  Older logs have zeros. */
+struct px_log_layouts {
+	uint8_t of_long_double;
+	uint8_t long_double_digits;
+	uint8_t align_max;
+	uint8_t reserved; /* 0 */
 };
 
 struct px_log_header {
@@ -137,7 +150,7 @@ struct px_log_header {
 	 */
 	uint64_t next_volume;
 	uint32_t is_tight; /* 1: this volume has the layout px_log_layout_tight() */
-	uint32_t reserved; /* 0 */
+	struct px_log_layouts layouts;
 };
 
 /* The way in which a log ended. */
@@ -255,11 +268,11 @@ struct px_log_layout px_log_layout_tight(uint32_t nr_objects, uint32_t name_size
 					 uint32_t nr_entries, uint64_t volume_max);
 
 /*
- * Read object slots of the image at this offset, from number `first` on.  Unused bytes of names become 0.  Return how
- * many could be read.
+ * Read object slots of the image at this offset, from number `first` on.  Unused bytes of names become 0.  is_swapped:
+ * the log has the other byte order.  Return how many could be read.
  */
-uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, uint32_t first,
-			     uint32_t count, struct px_txtb_object *objects);
+uint32_t px_log_read_objects(int fd, uint64_t at, uint32_t name_size, bool is_swapped, uint32_t first, uint32_t count,
+			     struct px_txtb_object *objects);
 
 /* Return the offsets of the areas in a tail that has its full size. */
 struct px_log_tail px_log_tail(void);
@@ -342,9 +355,10 @@ bool px_log_find_footer(int fd, struct px_log_footer *footer);
 /* Find and read the header of the log of fd.  Return false if the file has no POSIX section of this version. */
 bool px_log_find(int fd, struct px_log_header *header, struct px_log_layout *layout);
 
-/*
- * Return true if this is the header of a log from this kind of machine and of this version, and if its sizes are valid.
- */
+/* Return true if this is the header of a log of this version that a reader can read, and if its sizes are valid. */
+bool px_log_header_is_readable(const struct px_log_header *header);
+
+/* Return true if the log is also from this kind of machine, so that a writer can continue it. */
 bool px_log_header_is_ours(const struct px_log_header *header);
 
 /* Read the commit.  Return false if it cannot be read, or if its positions or counts are impossible. */
@@ -366,6 +380,10 @@ bool px_log_header_is_newer(const struct px_log_header *header);
 
 /* Return the properties of this machine. */
 struct px_log_machine px_log_machine(void);
+struct px_log_layouts px_log_layouts(void);
+
+/* Return what the descriptions of the log's data depend on.  What a log does not say is 0. */
+struct px_fields_model px_log_model(const struct px_log_header *header);
 
 /* Get the id of this boot of the machine, or "" if the kernel provides none. */
 void px_log_boot_id(char boot_id[40]);

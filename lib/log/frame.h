@@ -51,6 +51,7 @@
 #ifndef PX_LOG_FRAME_H
 #define PX_LOG_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -120,12 +121,16 @@ struct px_log_object {
 
 /*
  * Return the check sum of these bytes, continued from sum.  A check sum finds damage, but does not protect against
- * forgery.
+ * forgery.  It is a sum of words, so it depends on the byte order of the writer: is_swapped says that this was the other
+ * one.
  */
-uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size);
+uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size, bool is_swapped);
 
-/* Return the check sum that the header of this frame must have.  body: the objects and records of the frame. */
-uint32_t px_frame_sum_of(const struct px_log_frame *frame, const void *body);
+/*
+ * Return the check sum that the header of this frame must have.  body: the objects and records of the frame.
+ * is_swapped: the writer had the other byte order; *frame was converted already.
+ */
+uint32_t px_frame_sum_of(const struct px_log_frame *frame, const void *body, bool is_swapped);
 
 PX_INLINE uint64_t px_frame_zigzag(int64_t n)
 {

@@ -18,6 +18,7 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	header->magic = PX_LOG_MAGIC;
 	header->version = PX_LOG_VERSION;
 	header->machine = px_log_machine();
+	header->layouts = px_log_layouts();
 	header->policy = setup->takes_all ? PX_POLICY_APPEND : setup->attr->log_policy;
 	header->target_pid = setup->target_pid;
 	header->writer_pid = setup->writer.pid;

@@ -375,7 +375,7 @@ static unsigned char *put_path(struct px_pack *pack, unsigned char *to, const un
 /* Return the bucket of these data; it is empty if the chapter does not have them. */
 static uint16_t *find_kept(struct px_pack *pack, const unsigned char *data, size_t size)
 {
-	uint32_t i = px_frame_sum(0, data, size) % KEPT_BUCKETS;
+	uint32_t i = px_frame_sum(0, data, size, false) % KEPT_BUCKETS;
 
 	for (; pack->kept_bucket[i]; i = (i + 1) % KEPT_BUCKETS) {
 		const struct kept_data *kept = &pack->kept[pack->kept_bucket[i] - 1];
@@ -501,7 +501,7 @@ const void *px_pack_end(struct px_pack *pack, size_t *size)
 	memmove(body, pack->bytes + sizeof(pack->head), pack->threads_size);
 	if (others > 0)
 		memcpy(body + pack->threads_size, pack->others + pack->others_size - others, others);
-	pack->head.sum = px_frame_sum_of(&pack->head, body);
+	pack->head.sum = px_frame_sum_of(&pack->head, body, false);
 	memcpy(frame, &pack->head, sizeof(pack->head));
 	*size = sizeof(pack->head) + pack->head.objects + pack->records_size;
 	return frame;

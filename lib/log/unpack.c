@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event/names.h"
+#include "log/order.h"
 #include "log/varint.h"
 
 #define WORDS 4
@@ -32,6 +33,7 @@ struct px_unpack {
 	unsigned char *sharing; /* the data of the frame that share bytes; NULL before the first of them */
 	size_t sharing_size;
 	bool shares;	/* the frame has PX_FRAME_SHARES */
+	bool is_swapped; /* the writer had the other byte order */
 	bool is_broken; /* a frame of the chapter was damaged, so its tables are not complete */
 	struct px_log_object *object;
 	/* Hash table of handles: index of the object + 1; a power of two, at least twice the number of objects. */
@@ -41,9 +43,13 @@ struct px_unpack {
 	struct site site[PX_FRAME_SITES_MAX + 1]; /* the last element is for sites without index */
 };
 
-struct px_unpack *px_unpack_make(void)
+struct px_unpack *px_unpack_make(bool is_swapped)
 {
-	return calloc(1, sizeof(struct px_unpack));
+	struct px_unpack *unpack = calloc(1, sizeof(*unpack));
+
+	if (unpack)
+		unpack->is_swapped = is_swapped;
+	return unpack;
 }
 
 void px_unpack_free(struct px_unpack *unpack)
@@ -329,6 +335,8 @@ PX_INLINE void get_data(struct px_unpack *unpack, struct px_input *in, struct si
 	if (to->is_native) {
 		get_words(in, site);
 		memcpy(to->word, site->word, sizeof(to->word));
+		if (px_unlikely(unpack->is_swapped)) /* all data have the order of the writer */
+			px_order_words(to->word, WORDS);
 		to->first = to->word;
 	}
 	if (!(site->shape & PX_FRAME_LONG) || in->is_bad)
@@ -359,7 +367,7 @@ uint32_t px_unpack_frame(struct px_unpack *unpack, const struct px_log_frame *fr
 
 	if (frame->flags & PX_FRAME_CHAPTER)
 		unpack->is_broken = false;
-	if (unpack->is_broken || frame->sum != px_frame_sum_of(frame, body)) {
+	if (unpack->is_broken || frame->sum != px_frame_sum_of(frame, body, unpack->is_swapped)) {
 		unpack->is_broken = true;
 		return 0;
 	}

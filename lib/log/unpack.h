@@ -38,8 +38,11 @@ struct px_unpacked {
 	uint32_t word[4]; /* if is_native: the first 16 bytes of data */
 };
 
-/* Make an unpacker.  Return NULL if there is no memory. */
-struct px_unpack *px_unpack_make(void);
+/*
+ * Make an unpacker.  is_swapped: the writer of the frames had the other byte order; then the caller converts the header
+ * of each frame, and its entries but for their information words.  Return NULL if there is no memory.
+ */
+struct px_unpack *px_unpack_make(bool is_swapped);
 void px_unpack_free(struct px_unpack *unpack);
 
 /*

@@ -10,10 +10,13 @@
  *		log header, commit, then for each area its length (two bytes) and its bytes.  Lengths beyond
  *		the end are cut.
  *
- * Further bits, of odd inputs:
+ * Further bits:
  *
- *	2	the frames get the check sums that they should have, and the commit the offsets of the tail, so
- *		that what they hold is looked at
+ *	2	the frames get the check sums that they should have, and the commit of an odd input the offsets of
+ *		the tail, so that what they hold is looked at
+ *
+ * And of odd inputs:
+ *
  *	4	the first volume says where the next one is: there, again a header, a log header and areas
  *	8	the log is moving: it is behind what is at the beginning of the file, and has a footer
  */
@@ -31,6 +34,7 @@
 #include <unistd.h>
 
 #include "log/format.h"
+#include "log/order.h"
 
 #define EVENTS_MAX 100000 /* a file with many events is not more interesting than one with these */
 #define TRXC_BYTES 4096
@@ -72,22 +76,27 @@ enum { IS_FOLDED = 1, SUMS = 2, SECOND_VOLUME = 4, IS_MOVING = 8 };
 
 /*
  * Store the right check sum in each frame from here on, as long as the frames are adjacent.  Positions count from
- * `first`.
+ * `first`.  is_swapped: they are in the other byte order.
  */
-static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first)
+static void sum_frames(int fd, uint64_t at, uint64_t end, uint64_t first, bool is_swapped)
 {
 	static unsigned char body[1 << 16];
 	struct px_log_frame frame;
 
 	while (pread(fd, &frame, sizeof(frame), (off_t)at) == sizeof(frame) && at < end) {
-		uint64_t size = (uint64_t)frame.objects + frame.records;
+		uint64_t size;
 
+		if (is_swapped)
+			px_order_frame(&frame);
+		size = (uint64_t)frame.objects + frame.records;
 		if (size > sizeof(body) ||
 		    pread(fd, body, (size_t)size, (off_t)(at + sizeof(frame))) != (ssize_t)size)
 			return;
 		frame.magic = PX_FRAME_MAGIC;
 		frame.position += first;
-		frame.sum = px_frame_sum_of(&frame, body);
+		frame.sum = px_frame_sum_of(&frame, body, is_swapped);
+		if (is_swapped)
+			px_order_frame(&frame);
 		if (pwrite(fd, &frame, sizeof(frame), (off_t)at) != sizeof(frame))
 			abort();
 		at += sizeof(frame) + size;
@@ -137,7 +146,7 @@ static uint64_t unfold_volume(struct unfolding *unfolding, uint64_t at, uint64_t
 	put_area(unfolding, at + layout.entries);
 	put_area(unfolding, at + layout.frames);
 	if (kind & SUMS)
-		sum_frames(unfolding->fd, at + layout.frames, at + layout.size, first);
+		sum_frames(unfolding->fd, at + layout.frames, at + layout.size, first, false);
 	put_area(unfolding, at + layout.size);
 	return at + layout.size;
 }
@@ -191,6 +200,16 @@ static void unfold(int fd, const uint8_t *input, size_t size, int kind)
 		abort();
 	if (kind & IS_MOVING)
 		put_footer(fd, base, end);
+}
+
+/* The frames of the first volume of a file. */
+static void sum_file(int fd, uint64_t size)
+{
+	struct px_log_header header;
+	struct px_log_layout layout;
+
+	if (px_log_find(fd, &header, &layout))
+		sum_frames(fd, layout.base + layout.frames, size, 0, px_log_is_swapped(&header));
 }
 
 static void read_events(trace_id_t trid, size_t capacity, long limit)
@@ -289,6 +308,7 @@ static void use(trace_id_t trid)
 {
 	struct posix_trace_status_info status;
 	struct txtrace_file_info info;
+	struct txtrace_machine machine;
 	char trxc[TRXC_BYTES], text[TRACE_NAME_MAX + 1];
 	trace_attr_t attr;
 	size_t length;
@@ -312,6 +332,7 @@ static void use(trace_id_t trid)
 	txtrace_get_trxc(trid, trxc, sizeof(trxc), &length);
 	txtrace_get_modules(trid, trxc, sizeof(trxc), &length);
 	txtrace_get_file_info(trid, &info);
+	txtrace_get_machine(trid, &machine);
 	read_wrappers(trid);
 }
 
@@ -329,6 +350,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 		unfold(fd, input + 1, size - 1, input[0]);
 	else if (write(fd, input + 1, size - 1) < 0)
 		abort();
+	if ((input[0] & (IS_FOLDED | SUMS)) == SUMS)
+		sum_file(fd, size - 1);
 	if (posix_trace_open(fd, &trid) == 0) {
 		use(trid);
 		posix_trace_close(trid);

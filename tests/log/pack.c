@@ -35,7 +35,7 @@ static void setup(void)
 	given = calloc(ENTRIES, sizeof(*given));
 	entries = calloc(ENTRIES, sizeof(*entries));
 	pack = px_pack_make(ENTRIES, DATA_MAX);
-	unpack = px_unpack_make();
+	unpack = px_unpack_make(false);
 	ck_assert(given && entries && pack && unpack);
 	ticks = UINT32_MAX - 5000; /* the stamps wrap */
 	base_ns = UINT64_C(1700000000000000000);
@@ -250,7 +250,7 @@ START_TEST(pack_of_a_stack_that_is_missing_is_damaged)
 		memcpy(copy, bytes, size);
 		copy[size - 1] = (unsigned char)number;
 		frame = head_of(copy);
-		frame.sum = px_frame_sum_of(&frame, copy + sizeof(frame));
+		frame.sum = px_frame_sum_of(&frame, copy + sizeof(frame), false);
 		ck_assert_uint_eq(px_unpack_frame(unpack, &frame, copy + sizeof(frame), entries, TICK_NS, got),
 				  number == PX_FRAME_KEPT_FIRST ? 2 : 1);
 		free(copy);
@@ -455,7 +455,7 @@ static void read_damaged(const void *bytes, size_t size)
 	uint32_t count, sum = 0;
 
 	if (px_unpack_is_frame(&frame, frame.position, ENTRIES, size - sizeof(frame))) {
-		frame.sum = px_frame_sum_of(&frame, body);
+		frame.sum = px_frame_sum_of(&frame, body, false);
 		got = calloc(frame.nr_entries, sizeof(*got));
 		ck_assert_ptr_nonnull(got);
 		count = px_unpack_frame(unpack, &frame, body, entries, TICK_NS, got);
@@ -544,7 +544,8 @@ START_TEST(unpack_of_a_frame_with_one_lane)
 	frame = head_of(bytes);
 	frame.flags &= ~PX_FRAME_LANES;
 	frame.sum = 0;
-	frame.sum = px_frame_sum(px_frame_sum(1, &frame, sizeof(frame)), bytes + sizeof(frame), size - sizeof(frame));
+	frame.sum = px_frame_sum(px_frame_sum(1, &frame, sizeof(frame), false), bytes + sizeof(frame),
+				 size - sizeof(frame), false);
 	memcpy(bytes, &frame, sizeof(frame));
 	ck_assert_uint_eq(unpack_whole(bytes, got), 20);
 	free(bytes);
@@ -571,7 +572,7 @@ START_TEST(unpack_of_paths_that_share_nothing)
 	frame = head_of(bytes);
 	frame.records--;
 	frame.flags &= ~PX_FRAME_SHARES;
-	frame.sum = px_frame_sum_of(&frame, bytes + sizeof(frame));
+	frame.sum = px_frame_sum_of(&frame, bytes + sizeof(frame), false);
 	memcpy(bytes, &frame, sizeof(frame));
 	ck_assert_uint_eq(unpack_whole(bytes, got), 1);
 	ck_assert_uint_eq(got[0].length, 16 + 7);

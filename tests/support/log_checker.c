@@ -148,7 +148,7 @@ static void read_frame(const struct look *look, struct px_unpack *unpack,
 static void read_frames(const struct look *look)
 {
 	const struct px_test_log_facts *facts = look->facts;
-	struct px_unpack *unpack = px_unpack_make();
+	struct px_unpack *unpack = px_unpack_make(false);
 	uint64_t position = facts->commit.first, frame = facts->commit.first_frame;
 	bool is_first = true;
 
