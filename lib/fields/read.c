@@ -64,15 +64,16 @@ static double scale(double number, int exponent)
 
 /*
  * Return the number with this exponent and fraction, of which all bits but the first are behind the point.  With all
- * bits of the exponent set, it is infinite, or no number.
+ * bits of the exponent set, it is infinite, or no number.  So is a number without its first bit, which x86 never
+ * writes.
  */
 static double make_real(unsigned int sign_and_exponent, uint64_t fraction)
 {
 	unsigned int exponent = sign_and_exponent & 0x7FFF;
 	double real = scale((double)fraction, (int)exponent - 0x3FFF - 63);
 
-	if (exponent == 0x7FFF)
-		real = fraction << 1 == 0 ? __builtin_inf() : __builtin_nan("");
+	if (exponent == 0x7FFF || (exponent > 0 && fraction >> 63 == 0))
+		real = fraction == UINT64_C(1) << 63 ? __builtin_inf() : __builtin_nan("");
 	return sign_and_exponent & 0x8000 ? -real : real;
 }
 
@@ -87,7 +88,7 @@ static double get_quadruple(const struct data *data, uint64_t at)
 	uint64_t high = get_bytes(data, at + (data->is_big ? 0 : 8), 8);
 	uint64_t low = get_bytes(data, at + (data->is_big ? 8 : 0), 8);
 	unsigned int exponent = (unsigned int)(high >> 48);
-	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; one more is before the point, if the exponent is not 0 */
+	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; if there is an exponent, one more is before the point */
 
 	fraction &= UINT64_MAX >> 1;
 	fraction |= (uint64_t)((exponent & 0x7FFF) > 0) << 63;

@@ -338,10 +338,11 @@ static bool get_volume(struct px_archive_source *source, uint32_t number,
 
 bool px_archive_slots_is_ours(const struct px_log_header *header)
 {
-	struct px_log_machine machine = px_log_machine();
+	struct px_log_machine ours = px_log_machine();
 
 	return header->version == VERSION && header->volume == 0 &&
-	       memcmp(&header->machine, &machine, sizeof(machine)) == 0 && header->nr_entries > 0 &&
+	       header->machine.byte_order == ours.byte_order && header->machine.of_attr == ours.of_attr &&
+	       header->nr_entries > 0 &&
 	       header->nr_entries <= PX_LOG_VOLUME_ENTRIES_MAX &&
 	       header->nr_volumes <= PX_LOG_VOLUMES_MAX &&
 	       (header->nr_volumes == 0) == (header->policy == PX_POLICY_APPEND) &&

@@ -128,7 +128,7 @@ uint64_t px_archive_frames_volume(const struct px_archive_source *source, uint64
 bool px_archive_frames_find(struct px_archive_source *source, uint64_t *position, uint64_t *frame,
 			    struct px_log_frame *head);
 
-/* Return true if this is the header of a log of version 2. */
+/* Return true if this is the header of a log of version 2 from a machine with the same byte order. */
 bool px_archive_slots_is_ours(const struct px_log_header *header);
 
 #endif

@@ -57,8 +57,8 @@ static uint64_t read_back(uint64_t last)
 
 	while ((id = px_test_take_recorded(trid, &seen)) != 0) {
 		if (count++ > 0)
-			ck_assert_uint_eq((uint64_t)(uintptr_t)seen.info.posix_prog_address, number + 1);
-		number = (uint64_t)(uintptr_t)seen.info.posix_prog_address;
+			ck_assert_uint_eq(txtrace_event_address(&seen.info), number + 1);
+		number = txtrace_event_address(&seen.info);
 		ck_assert_uint_eq(px_test_ns(seen.info.posix_timestamp), EPOCH_NS + number * 1000);
 	}
 	ck_assert_uint_eq(number, last);
@@ -149,7 +149,7 @@ START_TEST(far_log_of_many_volumes_passes_two_to_the_thirty_two)
 	ck_assert_uint_gt(before, 0);
 	ck_assert_uint_le(before, number - 10);
 	ck_assert_int_ne(px_test_take_recorded(trid, &seen), 0);
-	ck_assert_uint_eq((uint64_t)(uintptr_t)seen.info.posix_prog_address, before);
+	ck_assert_uint_eq(txtrace_event_address(&seen.info), before);
 	ok(posix_trace_close(trid));
 }
 END_TEST

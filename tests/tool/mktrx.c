@@ -44,7 +44,7 @@ struct event {
 
 struct change {
 	char kind;
-	unsigned long a, b, c;
+	unsigned long long a, b, c;
 };
 
 static struct object objects[LINES_MAX];
@@ -59,19 +59,19 @@ static unsigned int loop_begin, loop_count, loop_step;
 static unsigned char file[8 << 20];
 static size_t size;
 
-static void poke(size_t offset, unsigned int bytes, unsigned long value)
+static void poke(size_t offset, unsigned int bytes, unsigned long long value)
 {
 	for (unsigned int i = 0; i < bytes && offset + i < sizeof(file); i++)
 		file[offset + i] = (unsigned char)(value >> 8 * (big ? bytes - 1 - i : i));
 }
 
-static void put(unsigned int bytes, unsigned long value)
+static void put(unsigned int bytes, unsigned long long value)
 {
 	poke(size, bytes, value);
 	size += bytes;
 }
 
-static void change(char kind, unsigned long a, unsigned long b, unsigned long c)
+static void change(char kind, unsigned long long a, unsigned long long b, unsigned long long c)
 {
 	changes[nr_changes++] = (struct change){kind, a, b, c};
 }
@@ -131,7 +131,7 @@ static int take_line(const char *line)
 {
 	struct object *object = &objects[nr_objects];
 	struct event *event = &events[nr_events];
-	unsigned long a, b, c;
+	unsigned long long a, b, c;
 
 	if (nr_objects + nr_events + nr_changes >= LINES_MAX)
 		return 0;
@@ -145,17 +145,17 @@ static int take_line(const char *line)
 		   (int *)&event->stamp, (int *)&event->info[0], (int *)&event->info[1],
 		   (int *)&event->info[2], (int *)&event->info[3]) >= 3)
 		return take_one(&event->count, &nr_events, &all_events);
-	if (last_count && sscanf(line, "repeat %li", (long *)&a) == 1) {
+	if (last_count && sscanf(line, "repeat %lli", (long long *)&a) == 1) {
 		*(last_count == &objects[nr_objects - (nr_objects > 0)].count ?
 			  &all_objects :
 			  &all_events) += (unsigned int)a - 1;
 		return *last_count = (unsigned int)a;
 	}
-	if (sscanf(line, "poke %li %li %li", (long *)&a, (long *)&b, (long *)&c) == 3)
+	if (sscanf(line, "poke %lli %lli %lli", (long long *)&a, (long long *)&b, (long long *)&c) == 3)
 		change('p', a, b, c);
-	else if (sscanf(line, "size %li", (long *)&a) == 1)
+	else if (sscanf(line, "size %lli", (long long *)&a) == 1)
 		change('s', a, 0, 0);
-	else if (sscanf(line, "scramble %li", (long *)&a) == 1)
+	else if (sscanf(line, "scramble %lli", (long long *)&a) == 1)
 		change('x', a, 0, 0);
 	else
 		return 0;
@@ -244,7 +244,7 @@ static void write_parts(void)
 		size = end;
 }
 
-static void scramble(unsigned long seed)
+static void scramble(unsigned long long seed)
 {
 	uint64_t state = seed * 6364136223846793005u + 1442695040888963407u;
 

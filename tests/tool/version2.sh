@@ -5,6 +5,10 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 data=$top/tests/data/version2
+[ "$(printf '\001\000' | od -An -tu2 | tr -d ' ')" = 1 ] || {
+	echo 'SKIP: logs of version 2 are read only on machines with the byte order of their writer'
+	exit 77
+}
 
 # Each log is printed as 0.1.0 printed it.
 for name in steps round calls; do
