@@ -10,7 +10,7 @@ PX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *attr, struct time
 
 	if (!px_attr_is_valid(from) || !resolution)
 		return EINVAL;
-	*resolution = from->clock_resolution;
+	*resolution = px_attr_timespec(&from->clock_resolution);
 	return 0;
 }
 
@@ -20,7 +20,7 @@ PX_EXPORT int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct ti
 
 	if (!px_attr_is_valid(from) || !createtime)
 		return EINVAL;
-	*createtime = from->create_time;
+	*createtime = px_attr_timespec(&from->create_time);
 	return 0;
 }
 

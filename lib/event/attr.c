@@ -11,6 +11,8 @@ _Static_assert(sizeof(PACKAGE_STRING) <= PX_TRACE_NAME_MAX, "GENVER-2");
 
 void px_attr_init(struct px_attr *attr)
 {
+	struct timespec resolution;
+
 	*attr = (struct px_attr){
 		.magic = MAGIC,
 		.version = PACKAGE_STRING,
@@ -20,7 +22,8 @@ void px_attr_init(struct px_attr *attr)
 		.stream_policy = PX_POLICY_DEFAULT,
 		.log_policy = PX_POLICY_LOOP,
 	};
-	clock_getres(CLOCK_MONOTONIC, &attr->clock_resolution);
+	if (clock_getres(CLOCK_MONOTONIC, &resolution) == 0)
+		attr->clock_resolution = (struct px_attr_time){.s = resolution.tv_sec, .ns = resolution.tv_nsec};
 }
 
 void px_attr_destroy(struct px_attr *attr)

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/compiler.h"
+
 /* Maximum bytes of a name or version, with the null byte (AMB-10). */
 #define PX_TRACE_NAME_MAX 63
 #define PX_RINGS_MAX 1024		/* maximum number of rings of one stream */
@@ -38,12 +40,18 @@ enum px_full_policy {
 	PX_POLICY_APPEND = 4
 };
 
+/* A time as all machines and all builds have it; the C library may have times of 32 bits. */
+struct px_attr_time {
+	int64_t s;
+	int64_t ns;
+};
+
 struct px_attr {
 	uint64_t magic;
 	char version[PX_TRACE_NAME_MAX + 1];
 	char name[PX_TRACE_NAME_MAX + 1];
-	struct timespec create_time; /* time of CLOCK_REALTIME; zero before a stream exists */
-	struct timespec clock_resolution;
+	struct px_attr_time create_time; /* time of CLOCK_REALTIME; zero before a stream exists */
+	struct px_attr_time clock_resolution;
 	/* Bytes for records: as requested, or as guaranteed by the stream. */
 	uint64_t stream_size;
 	uint64_t max_data_size; /* maximum bytes of user data of an event */
@@ -66,8 +74,18 @@ struct px_attr {
 
 /* Each log has these attributes in its header, and a log with another size of them cannot be read. */
 _Static_assert(sizeof(struct px_attr) == 8 + 2 * (PX_TRACE_NAME_MAX + 1) +
-						 2 * sizeof(struct timespec) + 3 * 8 + 4 * 4,
+						 2 * sizeof(struct px_attr_time) + 3 * 8 + 4 * 4,
 	       "all logs have attributes of this size");
+
+PX_INLINE struct px_attr_time px_attr_time_of(uint64_t ns)
+{
+	return (struct px_attr_time){.s = (int64_t)(ns / 1000000000), .ns = (int64_t)(ns % 1000000000)};
+}
+
+PX_INLINE struct timespec px_attr_timespec(const struct px_attr_time *time)
+{
+	return (struct timespec){.tv_sec = (time_t)time->s, .tv_nsec = (long)time->ns};
+}
 
 /* Set the defaults.  This cannot fail (INIT-5). */
 void px_attr_init(struct px_attr *attr);

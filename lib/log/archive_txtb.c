@@ -77,16 +77,16 @@ static uint64_t time_of(const struct px_archive_txtb *foreign, uint64_t ticks)
 }
 
 /* Return the resolution of the clock, but at least 1 ns: a clock with resolution 0 would stand still. */
-static struct timespec resolution_of(double tick_ns)
+static struct px_attr_time resolution_of(double tick_ns)
 {
-	return tick_ns < 1 ? (struct timespec){0, 1} : px_clock_timespec((uint64_t)tick_ns);
+	return px_attr_time_of(tick_ns < 1 ? 1 : (uint64_t)tick_ns);
 }
 
 static void note_times(struct px_archive_txtb *foreign)
 {
 	foreign->archive.attr.clock_resolution = resolution_of(foreign->archive.info.tick_ns);
 	if (foreign->is_scanned)
-		foreign->archive.attr.create_time = px_clock_timespec(time_of(foreign, 0));
+		foreign->archive.attr.create_time = px_attr_time_of(time_of(foreign, 0));
 }
 
 /*

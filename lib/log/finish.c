@@ -267,11 +267,11 @@ static int finish(struct px_log *log, const struct px_log_state *state)
 /* If the log is empty, lay out the fillers: the viewer shows nothing for an image without entries. */
 static void stage_if_empty(struct px_log *log)
 {
-	const struct timespec *time = &log->header.attr.create_time;
+	const struct px_attr_time *time = &log->header.attr.create_time;
 
 	if (log->staged.end == 0)
 		px_log_begin_stamps(log,
-				    (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+				    (uint64_t)time->s * 1000000000 + (uint64_t)time->ns);
 }
 
 /* Return true if the file needs more than the names of event types and a commit. */

@@ -47,8 +47,7 @@
  * which has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
  * All numbers have the byte order of the machine that wrote them (order.h).  The structures have the same members at the
- * same offsets on all machines, but for machines whose times have no 64 bits: the library reads their logs only there
- * (MODEL-9).
+ * same offsets on all machines (MODEL-9).
  */
 #ifndef PX_LOG_FORMAT_H
 #define PX_LOG_FORMAT_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/order.h"
 
-#include <string.h>
-
 #define SWAPPED_ORDER 0x0201 /* what byte_order is on the other machine */
 
 /* Reverse the bytes of `nr` numbers of this size, which are neighbours. */
@@ -41,34 +39,17 @@ void px_order_image(struct px_txtb_header *image)
 	SWAP(image, px_txtb_header, registry_end, 7);
 }
 
-/* A time has 64 bits, or 32 bits and as many that are not used; as a number of 64 bits, its low half is the same. */
-static void settle_time(struct timespec *time)
-{
-	uint64_t halves[2];
-
-	if (sizeof(*time) != sizeof(halves))
-		return;
-	memcpy(halves, time, sizeof(halves));
-	time->tv_nsec = (long)(uint32_t)halves[1];
-}
-
 void px_order_settle_times(struct px_attr *attr)
 {
-	settle_time(&attr->create_time);
-	settle_time(&attr->clock_resolution);
+	attr->create_time.ns &= UINT32_MAX;
+	attr->clock_resolution.ns &= UINT32_MAX;
 }
 
-/*
- * Times that are shorter have another size, and then no log of another machine can be read
- * (px_log_header_is_readable()).  The members after the policies are smaller, but their order is that of the bytes of
- * two words.
- */
+/* The members after the policies are smaller, but their order is that of the bytes of two words. */
 static void swap_attr(struct px_attr *attr)
 {
 	SWAP(attr, px_attr, magic, 1);
-	swap_each(&attr->create_time, sizeof(attr->create_time) / sizeof(uint64_t), sizeof(uint64_t));
-	swap_each(&attr->clock_resolution, sizeof(attr->clock_resolution) / sizeof(uint64_t), sizeof(uint64_t));
-	SWAP(attr, px_attr, stream_size, 3);
+	SWAP(attr, px_attr, create_time.s, 7); /* both times, and the three sizes */
 	SWAP(attr, px_attr, stream_policy, 4);
 }
 
@@ -143,10 +124,8 @@ AT(px_log_commit, first_frame, 120);
 AT(px_log_commit, nr_given_up, 160);
 AT(px_log_commit, sum, 172);
 _Static_assert(sizeof(struct px_log_commit) == 176, "the same on all machines");
-#ifdef __LP64__ /* the times of other machines may be shorter, and their logs are their own then */
 AT(px_log_header, volume_max, 440);
 _Static_assert(sizeof(struct px_log_header) == 464, "the same on all machines");
-#endif
 AT(px_txtb_entry, stamp, 12);
 AT(px_txtb_object, parameter2, 12);
 _Static_assert(sizeof(struct px_log_footer) == 40, "the same on all machines");

@@ -43,8 +43,8 @@ void px_order_name(struct px_log_name *name);
 void px_order_wrapper(struct px_wrapper_sum *sum);
 
 /*
- * Clear the half of a time that a machine with a `long` of 32 bits does not use.  A time of 64 bits has room for it, but
- * it may hold anything.
+ * Clear the high half of the nanoseconds of a time: earlier builds for machines of 32 bits had only the low half of it,
+ * and anything in the high one.
  */
 void px_order_settle_times(struct px_attr *attr);
 

@@ -193,7 +193,7 @@ static void fill_attr(struct px_stream *stream, const struct px_attr *attr, uint
 	stream->attr.grows = attr->grows;
 	stream->attr.aggregates = attr->aggregates;
 	stream->attr.stacks = attr->stacks;
-	stream->attr.create_time = px_clock_timespec(create_ns);
+	stream->attr.create_time = px_attr_time_of(create_ns);
 }
 
 static bool inherits(const struct request *request, uint32_t index,

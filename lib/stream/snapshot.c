@@ -324,7 +324,7 @@ static void make_attr(const struct px_view *view, const struct px_registry_slot 
 	attr->stream_policy = px_read_once(&segment->policy);
 	attr->stream_size = px_geometry_guarantee(&view->geometry);
 	attr->nr_rings = view->geometry.nr_rings;
-	attr->create_time = px_clock_timespec(slot->create_ns);
+	attr->create_time = px_attr_time_of(slot->create_ns);
 }
 
 int px_snapshot_write_slot(uint32_t index, uint32_t generation, int fd)

@@ -290,7 +290,7 @@ START_TEST(open_log_of_another_version_or_impossible_machine_gives_einval)
 			header.machine.of_pointer = 16;
 			break;
 		case 4:
-			header.machine.of_attr += 8; /* times of 32 bits */
+			header.machine.of_attr += 8;
 			break;
 		default:
 			header.volume = 1;

@@ -67,6 +67,11 @@ static void draft_rich(bool big_endian)
 	draft_end();
 }
 
+static uint64_t attr_ns(const struct px_attr_time *time)
+{
+	return (uint64_t)time->s * 1000000000 + (uint64_t)time->ns;
+}
+
 /* Make a file without a name, whose modification time is END_NS. */
 static int make_file(const void *bytes, size_t size)
 {
@@ -674,11 +679,11 @@ START_TEST(next_last_event_is_when_the_file_was_modified)
 	draft_simple();
 	ck_assert_int_eq(open_draft(), 0);
 	ck_assert_double_eq(archive->info.tick_ns, PX_FOREIGN_TICK_NS);
-	ck_assert_uint_eq(px_test_ns(archive->attr.clock_resolution), 1000);
+	ck_assert_uint_eq(attr_ns(&archive->attr.clock_resolution), 1000);
 	ck_assert_uint_eq(time_of_event(3), END_NS);
 	ck_assert_uint_eq(time_of_event(0), END_NS - 60 * 1000);
 	ck_assert_uint_eq(time_of_event(2), END_NS - 30 * 1000);
-	ck_assert_uint_eq(px_test_ns(archive->attr.create_time), END_NS - 60 * 1000);
+	ck_assert_uint_eq(attr_ns(&archive->attr.create_time), END_NS - 60 * 1000);
 }
 END_TEST
 
@@ -705,8 +710,8 @@ START_TEST(set_tick_scales_all_times)
 		ck_assert_double_eq(archive->info.tick_ns, ticks[i].tick_ns);
 		ck_assert_uint_eq(time_of_event(0), END_NS - ticks[i].ns);
 		ck_assert_uint_eq(time_of_event(3), END_NS);
-		ck_assert_uint_eq(px_test_ns(archive->attr.create_time), END_NS - ticks[i].ns);
-		ck_assert_uint_eq(px_test_ns(archive->attr.clock_resolution),
+		ck_assert_uint_eq(attr_ns(&archive->attr.create_time), END_NS - ticks[i].ns);
+		ck_assert_uint_eq(attr_ns(&archive->attr.clock_resolution),
 				  ticks[i].resolution_ns);
 	}
 }
@@ -764,9 +769,9 @@ START_TEST(open_attributes_tell_of_the_file)
 	ck_assert_uint_eq(attr->max_data_size, 16);
 	ck_assert_uint_eq(attr->stream_size, 14 * DRAFT_ENTRY_BYTES);
 	ck_assert_uint_eq(attr->log_size, draft.size);
-	ck_assert_uint_eq(px_test_ns(attr->create_time), 0); /* no call has asked for it yet */
+	ck_assert_uint_eq(attr_ns(&attr->create_time), 0); /* no call has asked for it yet */
 	archive->kind->complete_info(archive);
-	ck_assert_uint_eq(px_test_ns(attr->create_time), time_of_event(0));
+	ck_assert_uint_eq(attr_ns(&attr->create_time), time_of_event(0));
 	ck_assert(!archive->status.is_full && !archive->status.is_overrun);
 	ck_assert(!archive->status.log_is_full && !archive->status.log_is_overrun);
 	ck_assert_int_eq(archive->status.flush_error, 0);

@@ -22,7 +22,7 @@ PX_INLINE int px_test_new_log(const struct px_log_setup *given, uint32_t policy,
 	if (max_data_size > 0)
 		attr.max_data_size = max_data_size;
 	attr.nr_rings = 1;
-	attr.create_time.tv_sec = 1700000000;
+	attr.create_time.s = 1700000000;
 	setup.attr = &attr;
 	setup.writer.pid = 0x7FFFFFFF;
 	setup.writer.start = 1;
