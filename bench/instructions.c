@@ -6,9 +6,7 @@
  * The figure does not depend on the load of the machine, and needs no counters of the processor.  LIBRARY is the
  * preloaded object, for the wrappers.
  *
- * A stop inside a restartable sequence would make the kernel restart it for ever.  So this process removes the
- * sequence from the child's rseq area as soon as the child has stored it there.  The child is the only thread that
- * writes to the ring, so nothing can disturb the sequence.
+ * The child is the only thread that writes to the ring, so nothing can disturb its restartable sequences (stepper.h).
  *
  * Each case is measured three times: in the ring of a CPU; in a stream that has one shared ring; and in the shared ring
  * that a thread without rseq area uses.  With --list, the addresses of the instructions are printed, as a file and an
@@ -24,21 +22,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <trace.h>
 #include <trace_ext.h>
 
-#if defined(__x86_64__) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+#include "support/stepper.h"
+
+#if PX_HAS_STEPPER
 #include <sys/rseq.h>
 
 #define WARM_UP 3000 /* events: more than are needed until nothing happens for the first time */
 #define STREAM_BYTES (1 << 20)
 #define TUNABLES "GLIBC_TUNABLES"
 #define WITHOUT_RSEQ "glibc.pthread.rseq=0"
-#define TRAP 0xCC
 
 static trace_event_id_t id;
 static unsigned int nr_rings; /* 0: one for each CPU */
@@ -116,9 +114,9 @@ static __attribute__((noreturn)) void make_call(size_t i)
 		fail(cases[i].name);
 	for (int n = 0; n < WARM_UP; n++)
 		cases[i].call();
-	__asm__ __volatile__("int3" : : : "memory");
+	px_stepper_trap();
 	cases[i].call();
-	__asm__ __volatile__("int3" : : : "memory");
+	px_stepper_trap();
 	_exit(0);
 }
 
@@ -143,36 +141,10 @@ static int print_place(struct dl_phdr_info *info, size_t size, void *address)
 	return 0;
 }
 
-static void wait_for_trap(pid_t child)
-{
-	int status;
-
-	if (waitpid(child, &status, 0) != child)
-		fail("wait");
-	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP) {
-		fprintf(stderr, "instructions: the child has ended\n");
-		exit(1);
-	}
-}
-
-static unsigned char byte_at(pid_t child, uint64_t address)
-{
-	errno = 0;
-	return (unsigned char)ptrace(PTRACE_PEEKTEXT, child, (void *)(uintptr_t)address, NULL);
-}
-
-static void remove_sequence(pid_t child, uint64_t thread)
-{
-	uint64_t at = thread + (uint64_t)__rseq_offset + offsetof(struct rseq, rseq_cs);
-
-	if (ptrace(PTRACE_PEEKDATA, child, (void *)(uintptr_t)at, NULL) != 0)
-		ptrace(PTRACE_POKEDATA, child, (void *)(uintptr_t)at, NULL);
-}
-
 /* Count the call of the function, and its return, too.  Do not count what calls it between the traps. */
 static unsigned int count(size_t i)
 {
-	struct user_regs_struct registers;
+	struct px_stepper_place place;
 	unsigned int nr = 0;
 	pid_t child;
 
@@ -182,18 +154,17 @@ static unsigned int count(size_t i)
 		fail("fork");
 	if (child == 0)
 		make_call(i);
-	wait_for_trap(child);
-	for (;; nr++) {
-		if (ptrace(PTRACE_GETREGS, child, NULL, &registers) != 0)
-			fail("registers");
-		if (byte_at(child, registers.rip) == TRAP)
+	if (!px_stepper_begin(child))
+		fail("the child");
+	for (;;) {
+		if (!px_stepper_look(child, &place))
+			fail("look");
+		if (place.is_trap)
 			break;
 		if (is_listed)
-			dl_iterate_phdr(print_place, (void *)(uintptr_t)registers.rip);
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0)
+			dl_iterate_phdr(print_place, (void *)(uintptr_t)place.address);
+		if (!px_stepper_step(child, &nr))
 			fail("step");
-		wait_for_trap(child);
-		remove_sequence(child, registers.fs_base);
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
@@ -251,7 +222,7 @@ int main(int argc, char **argv)
 
 int main(void)
 {
-	printf("instructions: SKIP: this needs x86-64 and glibc 2.35\n");
+	printf("instructions: SKIP: this needs x86-64 or aarch64, and glibc 2.35\n");
 	return 0;
 }
 

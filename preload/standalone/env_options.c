@@ -3,6 +3,7 @@
 #include "standalone/env_options.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ int px_env_policy(const char *text)
 static bool matches(const char *expression, uint32_t *children)
 {
 	char path[PATH_MAX];
-	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
 	regex_t regex;
 	bool found;
 

@@ -121,7 +121,7 @@ static void find_program_name(void)
 {
 	static const char deleted[] = " (deleted)";
 	char path[PATH_MAX];
-	ssize_t length = syscall(SYS_readlink, "/proc/self/exe", path, sizeof(path) - 1);
+	ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof(path) - 1);
 	size_t end = sizeof(deleted) - 1;
 	const char *name;
 
@@ -302,7 +302,7 @@ static void begin_log(bool has_former)
 	error = create(fd, has_former);
 	syscall(SYS_close, fd);
 	if (error) {
-		syscall(SYS_unlink, log_path);
+		syscall(SYS_unlinkat, AT_FDCWD, log_path, 0);
 		px_warn("%s: %s; no log is written", log_path, px_error_text(error));
 		return;
 	}

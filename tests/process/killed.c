@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "support/common.h"
+#include "support/stepper.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -14,13 +15,11 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "ring/cpuring.h"
 
 #define LONG_BYTES 4000
 #define SHORT_BYTES 8
@@ -253,8 +252,11 @@ END_TEST
 
 #define NR_WARM_UP 3
 
-#if defined(__x86_64__) && PX_HAS_CPURINGS && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CAN_STEP true
+#if PX_HAS_STEPPER && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static const bool can_step = true;
+#else
+static const bool can_step = false;
+#endif
 
 /* The child makes one call between two traps. */
 static void record_between_traps(void)
@@ -263,67 +265,28 @@ static void record_between_traps(void)
 		record(CHILDREN_EVENTS + i);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
 		abort();
-	__asm__ __volatile__("int3" : : : "memory");
+	px_stepper_trap();
 	record(CHILDREN_EVENTS + NR_WARM_UP);
-	__asm__ __volatile__("int3" : : : "memory");
+	px_stepper_trap();
 	_exit(0);
-}
-
-static bool is_at_trap(pid_t child, const struct user_regs_struct *registers)
-{
-	return (ptrace(PTRACE_PEEKTEXT, child, (void *)registers->rip, NULL) & 0xFF) == 0xCC;
-}
-
-/*
- * A stop inside of a sequence makes the kernel begin it again.  So remove the sequence from the rseq area as soon as
- * the child has stored it there.
- */
-static void remove_sequence(pid_t child, const struct user_regs_struct *registers)
-{
-	void *at = (void *)(registers->fs_base + (uint64_t)__rseq_offset + offsetof(struct rseq, rseq_cs));
-
-	if (ptrace(PTRACE_PEEKDATA, child, at, NULL) != 0)
-		ck_assert_int_eq(ptrace(PTRACE_POKEDATA, child, at, NULL), 0);
-}
-
-static void wait_for_stop(pid_t child)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
 }
 
 /* Kill a child after so many instructions of its last call.  Return whether it has returned from the call before. */
 static bool kill_after(unsigned int nr_steps)
 {
-	struct user_regs_struct registers;
-	bool has_returned = false;
+	struct px_stepper_place place = {0, false};
+	unsigned int nr = 0;
 	pid_t child = fork();
 
 	ck_assert_int_ge(child, 0);
 	if (child == 0)
 		record_between_traps();
-	wait_for_stop(child);
-	for (unsigned int i = 0; i < nr_steps && !has_returned; i++) {
-		ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
-		wait_for_stop(child);
-		ck_assert_int_eq(ptrace(PTRACE_GETREGS, child, NULL, &registers), 0);
-		remove_sequence(child, &registers);
-		has_returned = is_at_trap(child, &registers);
-	}
+	ck_assert(px_stepper_begin(child));
+	while (nr < nr_steps && !place.is_trap)
+		ck_assert(px_stepper_step(child, &nr) && px_stepper_look(child, &place));
 	kill_child(child, true);
-	return has_returned;
+	return place.is_trap;
 }
-#else
-#define CAN_STEP false
-
-static bool kill_after(unsigned int nr_steps)
-{
-	(void)nr_steps;
-	return true;
-}
-#endif
 
 /* Record an event of this process, and read all events before it.  Return how many of them were those of children. */
 static uint64_t read_up_to_now(uint32_t number)
@@ -374,8 +337,8 @@ START_TEST(event_of_a_process_killed_at_each_instruction_is_accounted_for_once)
 	uint64_t seed = test_seed(), nr_lost = 0, nr_read, lost, least;
 	bool has_returned = false;
 
-	if (!CAN_STEP) {
-		px_test_skip("this needs x86-64, restartable sequences, and no sanitizer");
+	if (!can_step) {
+		px_test_skip("this needs x86-64 or aarch64, restartable sequences, and no sanitizer");
 		return;
 	}
 	make(kinds[_i].policy, 100000, kinds[_i].nr_rings);

@@ -13,23 +13,31 @@
 extern const uint64_t __start_px_steps[] __attribute__((weak));
 extern const uint64_t __stop_px_steps[] __attribute__((weak));
 
+/* The trap replaces one byte of an instruction, or a whole one. */
+#if defined __aarch64__
+typedef uint32_t code;
+#define TRAP 0xD4200000u /* brk #0 */
+#else
+typedef unsigned char code;
 #define TRAP 0xCC /* int3 */
+#endif
 
 /* ThreadSanitizer does not know the memory of code. */
 #define ON_CODE __attribute__((noinline, no_sanitize("thread")))
 
-static ON_CODE void put_byte(unsigned char *at, unsigned char byte)
+static ON_CODE void put_code(code *at, code instruction)
 {
-	__atomic_store_n(at, byte, __ATOMIC_SEQ_CST);
+	__atomic_store_n(at, instruction, __ATOMIC_SEQ_CST);
+	__builtin___clear_cache((char *)at, (char *)(at + 1));
 }
 
-static ON_CODE unsigned char get_byte(const unsigned char *at)
+static ON_CODE code get_code(const code *at)
 {
 	return *at;
 }
 
-static unsigned char *place; /* address of the trap; NULL: there is none */
-static unsigned char former; /* the byte that the trap replaces */
+static code *place; /* address of the trap; NULL: there is none */
+static code former; /* what the trap replaces */
 static void (*to_do)(void);
 static bool stays;
 static unsigned int nr_hits;
@@ -41,10 +49,10 @@ size_t px_test_nr_steps(void)
 
 static void take_out(void)
 {
-	unsigned char *at = __atomic_exchange_n(&place, NULL, __ATOMIC_SEQ_CST);
+	code *at = __atomic_exchange_n(&place, NULL, __ATOMIC_SEQ_CST);
 
 	if (at)
-		put_byte(at, former);
+		put_code(at, former);
 }
 
 /* Another thread may be in the trap when it is removed.  This only disturbs that thread, too. */
@@ -66,7 +74,7 @@ static void on_trap(int signal)
 static void plant(size_t step, void (*action)(void), bool is_to_stay)
 {
 	struct sigaction on = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
-	unsigned char *at = (unsigned char *)(uintptr_t)__start_px_steps[step];
+	code *at = (code *)(uintptr_t)__start_px_steps[step];
 	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
 	void *page = (void *)((uintptr_t)at & ~(page_size - 1));
 
@@ -76,9 +84,9 @@ static void plant(size_t step, void (*action)(void), bool is_to_stay)
 	to_do = action;
 	stays = is_to_stay;
 	nr_hits = 0;
-	former = get_byte(at);
+	former = get_code(at);
 	px_write_once(&place, at);
-	put_byte(at, TRAP);
+	put_code(at, TRAP);
 }
 
 void px_test_plant(size_t step, void (*action)(void))
