@@ -31,6 +31,30 @@ int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
 			  unsigned int *__posix_trace_restrict __nr_rings);
 
 /*
+ * Why the CPUs have no rings of their own in the streams of this process, although the attribute is 0:
+ *
+ *	TXTRACE_RINGS_NO_COUNTER	the machine has no counter on which all its CPUs agree
+ *	TXTRACE_RINGS_NO_SEQUENCES	the C library has registered no restartable sequences (rseq(2)): it or the
+ *				kernel is too old, they are switched off, or another library uses them
+ *	TXTRACE_RINGS_NO_BARRIER	the kernel refuses membarrier(2)
+ *	TXTRACE_RINGS_NOT_RESTARTED	the kernel does not restart the sequence of a thread that loses its CPU
+ *	TXTRACE_RINGS_NOT_TESTED	it was not possible to find out whether the kernel does so
+ *
+ * All rings are shared then.  txtrace_check_rings() stores the first obstacle in *obstacle, or 0 if there is none.  The
+ * first call or the first stream of a process may try the sequences in a child process, which takes up to 20 ms.
+ * EINVAL: obstacle is NULL.
+ */
+enum txtrace_rings_obstacle {
+	TXTRACE_RINGS_NO_COUNTER = 1,
+	TXTRACE_RINGS_NO_SEQUENCES,
+	TXTRACE_RINGS_NO_BARRIER,
+	TXTRACE_RINGS_NOT_RESTARTED,
+	TXTRACE_RINGS_NOT_TESTED
+};
+
+int txtrace_check_rings(int *__obstacle);
+
+/*
  * Whether the rings of a stream grow:
  *
  *	0	(default) all memory of the rings is allocated when the stream is created

@@ -101,12 +101,34 @@ static void check_sched(struct diagnosis *diagnosis, pid_t pid)
 	diagnosis_add(&diagnosis->annotations, "record cannot say which thread has a CPU: %s", text);
 }
 
+static void check_rings(struct diagnosis *diagnosis)
+{
+	static const char *const reasons[] = {
+		[TXTRACE_RINGS_NO_COUNTER] = "the kernel does not use the counter of the processor as its clock",
+		[TXTRACE_RINGS_NO_SEQUENCES] = "the C library has registered no restartable sequences (rseq)",
+		[TXTRACE_RINGS_NO_BARRIER] = "the kernel refuses membarrier(2)",
+		[TXTRACE_RINGS_NOT_RESTARTED] =
+			"the kernel does not restart the restartable sequences (rseq) of a thread that loses its CPU",
+		[TXTRACE_RINGS_NOT_TESTED] =
+			"a trial could not find out whether the kernel restarts restartable sequences (rseq)",
+	};
+	int obstacle;
+
+	if (txtrace_check_rings(&obstacle) != 0)
+		return;
+	fields_text(&diagnosis->fields, "rings", obstacle ? "shared by the CPUs" : "one for each CPU");
+	if (obstacle)
+		diagnosis_add(&diagnosis->annotations, "an event costs about twice as much as it could: %s",
+		    (size_t)obstacle < sizeof(reasons) / sizeof(reasons[0]) ? reasons[obstacle] : "not known");
+}
+
 static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
 	/* A stream has one ring for each CPU and a shared ring. Without rseq it has only one ring for each CPU. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
 	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
 
+	check_rings(diagnosis);
 	check_shared_memory(diagnosis, uid, needed);
 	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
 	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);

@@ -10,6 +10,7 @@
 
 #include "log/archive.h"
 #include "ring/image.h"
+#include "stream/own_rings.h"
 
 PX_EXPORT int txtrace_attr_setrings(trace_attr_t *attr, unsigned int nr_rings)
 {
@@ -84,6 +85,19 @@ PX_EXPORT int txtrace_get_sched_error(trace_id_t trid, int *error)
 		return EINVAL;
 	*error = stream->logging.sched_error;
 	px_handle_unlock(trid);
+	return 0;
+}
+
+PX_EXPORT int txtrace_check_rings(int *obstacle)
+{
+	int saved_errno = errno, state;
+
+	if (!obstacle)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	*obstacle = px_own_rings_obstacle(px_clock_best().source);
+	pthread_setcancelstate(state, &state);
+	errno = saved_errno;
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #if defined __x86_64__
 #include <cpuid.h>
+#elif defined __aarch64__
+#include <sys/auxv.h>
 #endif
 
 #include "base/atomic.h"
@@ -92,6 +94,17 @@ static bool hardware_is_sound(void)
 	return length == 4 && memcmp(name, "tsc\n", 4) == 0;
 }
 #elif defined __aarch64__
+#ifndef HWCAP2_ECV
+#define HWCAP2_ECV (1 << 19) /* Linux 5.17 */
+#endif
+
+uint32_t px_clock_is_synchronized;
+
+__attribute__((constructor(101))) static void begin(void)
+{
+	px_write_once(&px_clock_is_synchronized, (getauxval(AT_HWCAP2) & HWCAP2_ECV) != 0);
+}
+
 static bool hardware_is_sound(void)
 {
 	return true; /* the architecture has one system counter for all CPUs */

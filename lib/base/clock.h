@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/wide.h"
 
@@ -54,6 +55,15 @@ uint64_t px_clock_realtime_offset_ns(void);
 
 struct timespec px_clock_timespec(uint64_t ns);
 
+#if defined __aarch64__
+/*
+ * 1: the processor has a counter that it reads in the order of the program (FEAT_ECV).  0: it does not, or the
+ * constructor has not run yet; then an ISB comes first.  Both are the same counter.
+ */
+extern uint32_t px_clock_is_synchronized __attribute__((visibility("hidden")));
+#define PX_CLOCK_SYNCHRONIZED "s3_3_c14_c0_6" /* CNTVCTSS_EL0, by a name that each assembler knows */
+#endif
+
 /*
  * Read the hardware counter after all earlier loads.  Accesses that depend on the result come after this read.
  */
@@ -67,7 +77,10 @@ PX_INLINE uint64_t px_clock_hardware(void)
 #elif defined __aarch64__
 	uint64_t value;
 
-	__asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(value) : : "memory");
+	if (px_unlikely(px_read_once(&px_clock_is_synchronized)))
+		__asm__ __volatile__("mrs %0, " PX_CLOCK_SYNCHRONIZED : "=r"(value) : : "memory");
+	else
+		__asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(value) : : "memory");
 	return value;
 #else
 	return px_clock_monotonic_ns();

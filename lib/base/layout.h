@@ -13,7 +13,7 @@
 #ifndef PX_BASE_LAYOUT_H
 #define PX_BASE_LAYOUT_H
 
-#define PX_LAYOUT 62
+#define PX_LAYOUT 63
 
 #define PX_LAYOUT_TEXT_OF(number) #number
 #define PX_LAYOUT_TEXT(number) PX_LAYOUT_TEXT_OF(number)

@@ -59,7 +59,8 @@ struct px_registry_gate {
 	uint64_t magic;
 	uint64_t epochs;  /* newest epoch of any process */
 	uint64_t threads; /* serial of the last thread handle */
-	char unused[PX_GATE_BLOCK - 28];
+	uint64_t trial;	  /* of restartable sequences, and of which start of the machine (own_rings.h) */
+	char unused[PX_GATE_BLOCK - 36];
 	uint32_t generation; /* never 0; a process increments it after each change of a slot */
 };
 

@@ -497,6 +497,12 @@ PX_INLINE bool px_ring_move_head(struct px_ring_control *control, uint64_t from,
 			     : "b"(to), "c"(old + further)
 			     : "memory");
 	return moved;
+#elif defined(__aarch64__) && !defined(__AARCH64EB__) && !defined(__SANITIZE_THREAD__)
+	__extension__ typedef unsigned __int128 both;
+	uint64_t further_now = px_read_once(&control->further);
+	both old = (both)further_now << 64 | from, next = (both)(further_now + further) << 64 | to;
+
+	return __sync_bool_compare_and_swap((both *)(void *)control, old, next);
 #else
 	/* If a writer is left by siglongjmp() between these two steps, the reader counts slots as lost events. */
 	if (!px_compare_exchange(&control->head, from, to))

@@ -9,15 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/membarrier.h"
 #include "base/procfs.h"
 #include "base/wide.h"
 #include "registry/inherit.h"
 #include "registry/names_file.h"
 #include "registry/registry_of.h"
 #include "registry/target.h"
-#include "ring/cpuring.h"
 #include "ring/growth.h"
+#include "stream/own_rings.h"
 #include "trace/process.h"
 #include "trace/types.h"
 #include "trace/views.h"
@@ -46,10 +45,9 @@ static int check_attr(const struct px_attr *attr, bool with_log)
 
 /*
  * By default, each CPU has its own ring.  Threads that cannot write to these rings use one shared ring (cpuring.h).
- * All rings are shared if no thread can write to a ring of a CPU, or if the caller cannot use membarrier, which such
- * rings need.  All rings are also shared if the caller requests a number of rings.  Exception: if the caller requests
- * the default number, the stream gets the default rings.  So a program can create a stream with the attributes of
- * another stream, and gets the same rings.
+ * All rings are shared if there is an obstacle (own_rings.h).  All rings are also shared if the caller requests a
+ * number of rings.  Exception: if the caller requests the default number, the stream gets the default rings.  So a
+ * program can create a stream with the attributes of another stream, and gets the same rings.
  */
 static void choose_rings(const struct px_attr *attr, enum px_clock_source source,
 			 struct px_geometry *geometry)
@@ -63,8 +61,7 @@ static void choose_rings(const struct px_attr *attr, enum px_clock_source source
 	geometry->nr_rings = geometry->nr_shared = attr->nr_rings > 0 ? attr->nr_rings :
 									(uint32_t)nr_cpus;
 	if ((attr->nr_rings == 0 || attr->nr_rings == (uint32_t)nr_cpus + 1) &&
-	    source == PX_CLOCK_HARDWARE && px_cpu_area() && px_membarrier_register() &&
-	    px_membarrier_all()) {
+	    px_own_rings_obstacle(source) == 0) {
 		geometry->nr_rings = (uint32_t)nr_cpus + 1;
 		geometry->nr_shared = 1;
 	}

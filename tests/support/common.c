@@ -19,8 +19,8 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
-#include "base/membarrier.h"
 #include "ring/cpuring.h"
+#include "stream/own_rings.h"
 
 int run_suite(Suite *suite)
 {
@@ -514,8 +514,7 @@ void px_test_hold(struct px_test_writer *writer, const char *point, trace_event_
 
 bool px_test_has_cpu_rings(void)
 {
-	return px_clock_best().source == PX_CLOCK_HARDWARE && px_cpu_area() && px_membarrier_register() &&
-	       px_membarrier_all();
+	return px_own_rings_obstacle(px_clock_best().source) == 0;
 }
 
 bool px_test_passes(unsigned int nr_rings, const char *point)

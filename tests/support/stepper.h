@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A child that runs one instruction at a time, between two traps in its code.  For x86-64 and aarch64, and glibc 2.35 or
- * newer.
+ * A child that runs one instruction at a time, between two traps in its code.  For x86-64 and aarch64, with glibc 2.35
+ * or newer.
  *
  * A stop inside a restartable sequence makes the kernel begin it again, for ever.  So the stepper removes the sequence
  * from the child's rseq area as soon as the child has stored it there.  Nothing else may disturb the sequence then.

@@ -71,16 +71,28 @@ static void on_trap(int signal)
 		action();
 }
 
+/* Let the page be written to.  It stays so, because each change of it costs time. */
+static void open_page(const code *at)
+{
+	static void *last;
+	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)at & ~(page_size - 1));
+
+	if (page == last)
+		return;
+	if (mprotect(page, page_size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+		abort();
+	last = page;
+}
+
 static void plant(size_t step, void (*action)(void), bool is_to_stay)
 {
 	struct sigaction on = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
 	code *at = (code *)(uintptr_t)__start_px_steps[step];
-	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-	void *page = (void *)((uintptr_t)at & ~(page_size - 1));
 
-	if (sigaction(SIGTRAP, &on, NULL) != 0 ||
-	    mprotect(page, page_size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+	if (sigaction(SIGTRAP, &on, NULL) != 0)
 		abort();
+	open_page(at);
 	to_do = action;
 	stays = is_to_stay;
 	nr_hits = 0;

@@ -61,6 +61,16 @@ kill "$pid"
 # A user id of this run only, because all processes of a user share a directory.
 user=$((100000 + $$))
 as_user="env -u TXTRACE_DIR setpriv --reuid=$user --clear-groups"
+# Without restartable sequences, doctor tells why events cost more.  These variables are for glibc only.
+if getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
+	GLIBC_TUNABLES=glibc.pthread.rseq=0
+	export GLIBC_TUNABLES
+	doctor 0 true
+	shows 'rings' 'shared by the CPUs'
+	shows 'note' 'an event costs about twice as much as it could'
+	unset GLIBC_TUNABLES
+fi
+
 if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	sleep 60 &
 	pid=$!

@@ -22,7 +22,7 @@ bin base input extract cli trace trx waits report diff check capture live sql ex
 babeltrace2 .
 threadx .
 preload . standalone wrap
-tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool cpp python babeltrace2 preload oracle board fuzz
+tests support tree base txtb fields event ring registry calls log stream api process stress threadx tool cpp python babeltrace2 preload oracle board fuzz vm
 '
 
 failed=0
