@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -196,10 +197,22 @@ static void count_all(const char *ring)
 	fflush(stdout);
 }
 
+/* On another CPU, a sequence would begin again. */
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) != 0)
+		fail("affinity");
+}
+
 int main(int argc, char **argv)
 {
 	const char *tunables = getenv(TUNABLES);
 
+	stay_on_this_cpu();
 	if (argc < 2) {
 		fprintf(stderr, "usage: instructions LIBRARY [--list CASE]\n");
 		return 2;

@@ -147,6 +147,16 @@ static struct {
 	bool reads;
 } later;
 
+/* Wait for at most 50 ms, with the system call. */
+static long poll_directly(struct pollfd *fd)
+{
+#ifdef SYS_poll
+	return syscall(SYS_poll, fd, 1, 50);
+#else
+	return syscall(SYS_ppoll, fd, 1, &(struct timespec){0, 50000000}, NULL, 0);
+#endif
+}
+
 static void *do_later(void *unused)
 {
 	struct timespec while_ = {0, 30000000};
@@ -159,8 +169,7 @@ static void *do_later(void *unused)
 	if (!later.reads)
 		syscall(SYS_write, later.fd, later.text, strlen(later.text));
 	else
-		while (syscall(SYS_poll, &(struct pollfd){.fd = later.fd, .events = POLLIN}, 1,
-			       50) > 0)
+		while (poll_directly(&(struct pollfd){.fd = later.fd, .events = POLLIN}) > 0)
 			syscall(SYS_read, later.fd, text, sizeof(text));
 	return NULL;
 }

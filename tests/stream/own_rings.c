@@ -52,6 +52,8 @@ START_TEST(trial_of_this_kernel_finds_no_fault_and_leaves_nothing)
 	cpu_set_t cpus_before, cpus_after;
 	sigset_t mask_before, mask_after;
 
+	memset(&mask_before, 0, sizeof(mask_before)); /* the kernel fills in only a part */
+	memset(&mask_after, 0, sizeof(mask_after));
 	ck_assert_int_eq(sigaction(SIGCHLD, &on, NULL), 0);
 	ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus_before), &cpus_before), 0);
 	sigprocmask(SIG_SETMASK, NULL, &mask_before);
