@@ -5,7 +5,8 @@
 
 #include "ring/cpuring.h"
 
-#if PX_HAS_CPURINGS
+/* ThreadSanitizer keeps its state of a thread in the storage that the two threads of the child share. */
+#if PX_HAS_CPURINGS && !defined(__SANITIZE_THREAD__)
 
 #include <errno.h>
 #include <sched.h>
@@ -135,6 +136,10 @@ enum px_trial px_trial_run(struct rseq *area)
 }
 
 #else
+
+#ifdef PX_TESTPOINTS
+bool px_trial_is_faulty;
+#endif
 
 enum px_trial px_trial_run(struct rseq *area)
 {

@@ -231,6 +231,9 @@ int main(int argc, char **argv)
 		return check();
 	if (px_clock_best().source != PX_CLOCK_HARDWARE || !px_cpu_area())
 		skip_program("threads have no area for restartable sequences, or there is no counter");
+#if defined __SANITIZE_THREAD__
+	skip_program("there is no trial with ThreadSanitizer");
+#endif
 	tcase = tcase_create("trial");
 	tcase_add_test(tcase, trial_of_this_kernel_finds_no_fault_and_leaves_nothing);
 	tcase_add_test(tcase, trial_on_one_cpu_finds_no_fault);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The order of a change of the state word and of the reads of the counter around it on aarch64 (lib/ring/segment.h), in
-# the code that a compiler makes for it.
+# The order of a change of the state word and of the reads of the counter around it on aarch64 (lib/ring/segment.h), and
+# the order inside of a restartable sequence (lib/ring/sequence_aarch64.h), in the code that a compiler makes for them.
 set -u
 
 srcdir=${srcdir:-.}
@@ -23,6 +23,8 @@ steps_of()
 		-e 's/.*dsb ish.*/dsb/p' -e 's/.*	isb.*/isb/p' -e 's/.*mrs .*cntvct_el0.*/counter/p' \
 		-e 's/.*	bl	px_clock_read_later.*/later/p' -e 's/.*	bl	px_stream_record.*/record/p' \
 		-e 's/.*	\(cas[al]*\|stlxr\|bl	__aarch64_cas[0-9]*_acq_rel\)\>.*/exchange/p' \
+		-e 's/.*	mrs .*s3_3_c14_c0_6.*/synchronized/p' -e 's/.*	stlxp .*/heads/p' \
+		-e 's/.*	stlr .*, \[x[0-9]*\]$/head/p' -e 's/.*	dmb	ish$/fence/p' \
 		-e 's/.*	\(ldar\)	.*/load/p' | tr '\n' ' '
 }
 
@@ -37,11 +39,17 @@ expect()
 }
 
 # All stores are complete, then the pipeline is empty, then the counter is read.
-expect lib/base/clock.c px_clock_read_later 'dsb isb counter isb counter '
+expect lib/base/clock.c px_clock_read_later 'dsb isb counter isb counter *'
 # The thread that changes the state word: the change is complete before any counter is read.
 expect lib/stream/stream.c px_stream_stop '*exchange dsb *later *record *'
 expect lib/stream/stream.c px_stream_set_filter '*exchange dsb *later *record *'
 # The writer: the counter, then the exchange of head, then the second load of the state word.
 expect lib/trace/emit.c px_emit_any '*isb counter exchange *load *'
+# A sequence: the counter first, by one of two ways; the claims are visible to others before head is; then the fence
+# between the claims and the data.
+if grep -q 'HAVE_RSEQ_ABI 1' config.h; then
+	expect lib/ring/cpuring.c px_cpuring_take '*isb counter synchronized heads *fence *'
+	expect lib/trace/tracepoint.c record_short '*isb counter synchronized head fence *'
+fi
 
 [ "$failed" -eq 0 ]

@@ -16,8 +16,8 @@ if [ -n "$command" ]; then
 	bash -c "$command" 2>&1 | tee /vm/check.log
 else
 	# shellcheck disable=SC2086
-	make -s -k -j"$(getconf _NPROCESSORS_ONLN)" check CC=gcc CXX=g++ PKG_CONFIG=pkg-config TESTS="$tests" 2>&1 |
-		tee /vm/check.log
+	make -s -k -j"$(getconf _NPROCESSORS_ONLN)" check CC=gcc CXX=g++ PKG_CONFIG=pkg-config \
+		PX_TEST_TIMEOUT=3600 TESTS="$tests" 2>&1 | tee /vm/check.log
 fi
 echo "${PIPESTATUS[0]}" >/vm/status
 sync
