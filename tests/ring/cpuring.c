@@ -222,19 +222,22 @@ static void expect_noted(const struct px_reservation *at, uint32_t n)
 
 /*
  * Repeat until the trap disturbs the thread, and not only another thread that needs this CPU; or until the sequence
- * ends.
+ * ends.  A sequence for the usual case does not take slots that such an attempt has left claimed, so free them.
  */
 static enum px_outcome take_with_trap(size_t step, uint32_t n, struct px_reservation *at,
 				      unsigned int *hits)
 {
 	enum px_outcome taken;
 
-	do {
+	for (;;) {
 		px_test_plant(step, NULL);
 		taken = take_by_kind(n, self, at);
 		*hits = px_test_unplant();
-	} while (taken == PX_DISTURBED && *hits == 0);
-	return taken;
+		if (*hits > 0 || !must_retry(taken))
+			return taken;
+		expect_nothing_done(n, self);
+		memcpy(ring.slots, slots_before, sizeof(slots_before));
+	}
 }
 
 /* The places where the thread is disturbed. */

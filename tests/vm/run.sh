@@ -3,6 +3,7 @@
 # What the machine of check.sh does: run the tests, or the command.
 export HOME=/root TERM=dumb LANG=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mkdir -p /dev/shm /dev/pts
+set -o pipefail
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t tmpfs -o mode=1777 tmpfs /tmp
@@ -19,5 +20,5 @@ else
 	make -s -k -j"$(getconf _NPROCESSORS_ONLN)" check CC=gcc CXX=g++ PKG_CONFIG=pkg-config \
 		PX_TEST_TIMEOUT=3600 TESTS="$tests" 2>&1 | tee /vm/check.log
 fi
-echo "${PIPESTATUS[0]}" >/vm/status
+echo $? >/vm/status
 sync
