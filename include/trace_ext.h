@@ -109,6 +109,50 @@ int txtrace_get_sched_error(trace_id_t __trid, int *__error);
 int txtrace_check_sched(pid_t __pid, int *__error);
 
 /*
+ * Mechanisms of the kernel that the library uses if it can.  Where the kernel refuses one (an old kernel, a container,
+ * a system call filter), the library takes another way, which costs more or does less:
+ *
+ *	RSEQ		rings that belong to CPUs, written by restartable sequences; otherwise all rings are shared
+ *	MEMBARRIER	a barrier on all CPUs; otherwise all rings are shared, a reader wakes up each 50 ms, and a
+ *			stop or a change of a filter takes 1 ms
+ *	COUNTER		the counter of the processor for times; otherwise CLOCK_MONOTONIC, and all rings are shared
+ *	FUTEX_WAITV	a wait for events that a signal handler with SA_RESTART does not end; otherwise it ends it,
+ *			if the wait has a time limit
+ *	SYSV		System V memory, with the names of event types; otherwise a process can trace itself and its
+ *			children, but no other process
+ *	PROC		/proc, with the states of threads and the rights of processes; otherwise a process can trace
+ *			itself, but no other process, and a reader waits longer for a writer that was killed
+ *	VM_READ		memory of stacks that may go away; otherwise walks over such stacks end there
+ *	SCHED		scheduling records: as from txtrace_check_sched()
+ */
+enum txtrace_mechanism_kind {
+	TXTRACE_MECHANISM_RSEQ,
+	TXTRACE_MECHANISM_MEMBARRIER,
+	TXTRACE_MECHANISM_COUNTER,
+	TXTRACE_MECHANISM_FUTEX_WAITV,
+	TXTRACE_MECHANISM_SYSV,
+	TXTRACE_MECHANISM_PROC,
+	TXTRACE_MECHANISM_VM_READ,
+	TXTRACE_MECHANISM_SCHED,
+	TXTRACE_MECHANISMS /* how many there are */
+};
+
+struct txtrace_mechanism {
+	int error;	/* why the library does without it: an error number; 0: it uses it */
+	int __reserved_int;
+	double cost_ns; /* how long one use took now, or, after an error, the other way; 0: not measured (RSEQ) */
+	unsigned long long __reserved[6];
+};
+
+/*
+ * Try a mechanism in this process, as the library uses it, some times, and measure it.  ENOTSUP in `error` means that
+ * the kernel may have it, but the C library or this library does not use it on this machine.  For RSEQ,
+ * ENOTRECOVERABLE and EAGAIN are TXTRACE_RINGS_NOT_RESTARTED and TXTRACE_RINGS_NOT_TESTED of txtrace_check_rings().
+ * EINVAL: kind is none of these, or mechanism is NULL.  ENOMEM, EACCES, ...: there is no shared memory.
+ */
+int txtrace_check_mechanism(enum txtrace_mechanism_kind __kind, struct txtrace_mechanism *__mechanism);
+
+/*
  * Scheduling records: event types of the trace system, which occur only in logs.  Their times are on the scale of all
  * events, and in order with them.  posix_pid is the process of the thread, and txtrace_event_context() is the handle of
  * the thread, or 0 if the thread had not recorded an event yet.  So find the thread by pid and tid in the data.

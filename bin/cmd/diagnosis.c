@@ -25,7 +25,7 @@ static void sentences_free(struct sentences *sentences)
 
 /* The result. */
 
-static void put_sentences(struct fields *fields, const char *label,
+void diagnosis_put_sentences(struct fields *fields, const char *label,
 			  const struct sentences *sentences)
 {
 	if (!fields->is_json) {
@@ -103,13 +103,13 @@ void diagnosis_put(struct diagnosis *diagnosis)
 {
 	struct fields *fields = &diagnosis->fields;
 
-	put_sentences(fields, "note", &diagnosis->annotations);
+	diagnosis_put_sentences(fields, "note", &diagnosis->annotations);
 	if (diagnosis->obstacles.nr == 0)
 		fields_text(fields, "trace it by", diagnosis->advice);
 	else if (diagnosis->has_switches && diagnosis->lacks_library && diagnosis->obstacles.nr == 1)
 		fields_text(fields, "switches by", diagnosis->switches);
 	fields_bool(fields, "can be traced", diagnosis->obstacles.nr == 0);
-	put_sentences(fields, "because", &diagnosis->obstacles);
+	diagnosis_put_sentences(fields, "because", &diagnosis->obstacles);
 	put_wrappers(diagnosis);
 }
 

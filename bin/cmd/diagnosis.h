@@ -31,6 +31,9 @@ struct diagnosis {
 /* Add a sentence.  More than SENTENCES are ignored. */
 void diagnosis_add(struct sentences *sentences, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Print sentences, each on a line with this label, or as an array of JSON. */
+void diagnosis_put_sentences(struct fields *fields, const char *label, const struct sentences *sentences);
+
 /* Print the sentences, the commands that trace the program, and its calls. */
 void diagnosis_put(struct diagnosis *diagnosis);
 

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/statvfs.h>
-#include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -21,119 +18,23 @@
 #include "cli/terminal.h"
 #include "cmd/diagnosis.h"
 #include "cmd/doctor_calls.h"
+#include "cmd/doctor_machine.h"
+#include "cmd/doctor_self.h"
 #include "live/preload.h"
-#include "live/sched_refusal.h"
 #include "live/session.h"
 #include "live/target.h"
 
+enum {
+	OPTION_SELF = OPTION_OWN,
+};
+
 static const struct option_row options[] = {
+	{OPTION_SELF, "self", NULL, "check what this system lets txtrace and the library do, and what that costs"},
 	OPTION_ROW_TEXT_OR_JSON,
 	OPTION_ROW_COLOR,
 	OPTION_ROW_NO_PAGER,
 	OPTIONS_END,
 };
-
-/* Resources of the machine. */
-
-static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *label,
-			int resource, rlim_t least)
-{
-	struct rlimit limit;
-
-	if (prlimit(pid, resource, NULL, &limit) != 0) {
-		fields_text(&diagnosis->fields, label, "not known");
-		return;
-	}
-	if (limit.rlim_cur == RLIM_INFINITY)
-		fields_text(&diagnosis->fields, label, "none");
-	else
-		fields_number(&diagnosis->fields, label, limit.rlim_cur);
-	if (limit.rlim_cur < least)
-		diagnosis_add(&diagnosis->annotations,
-		    "the %s is %llu bytes, and all rings of a stream take %llu", label,
-		    (unsigned long long)limit.rlim_cur, (unsigned long long)least);
-}
-
-/* The directory may not exist yet, so get the free space of its parent. */
-static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
-{
-	char *directory = must(directory_of(target_registry(uid)));
-	struct statvfs status;
-	const char *there = directory;
-	unsigned long long room;
-
-	fields_text(&diagnosis->fields, "shared memory", directory);
-	if (access(there, F_OK) != 0)
-		there = "/dev/shm";
-	if (statvfs(there, &status) != 0) {
-		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s: %s", there,
-		    strerror(errno));
-		free(directory);
-		return;
-	}
-	room = (unsigned long long)status.f_bavail * status.f_frsize;
-	fields_number(&diagnosis->fields, "shared memory size",
-		      (unsigned long long)status.f_blocks * status.f_frsize);
-	fields_number(&diagnosis->fields, "shared memory free", room);
-	fields_number(&diagnosis->fields, "rings take", needed);
-	if (room < SESSION_STREAM_SIZE)
-		diagnosis_add(&diagnosis->obstacles, "there is no room for a ring in %s: see record --size",
-		    directory);
-	else if (room < needed)
-		diagnosis_add(&diagnosis->annotations,
-		    "there is not enough room in %s for a ring for each CPU: there will be fewer rings",
-		    directory);
-	free(directory);
-}
-
-/* Try it with this process, if there is no other. */
-static void check_sched(struct diagnosis *diagnosis, pid_t pid)
-{
-	char text[SCHED_REFUSAL_BYTES];
-	int error;
-
-	if (txtrace_check_sched(pid, &error) != 0)
-		return;
-	diagnosis->has_switches = error == 0;
-	if (error == 0)
-		return;
-	sched_refusal(error, text);
-	diagnosis_add(&diagnosis->annotations, "record cannot say which thread has a CPU: %s", text);
-}
-
-static void check_rings(struct diagnosis *diagnosis)
-{
-	static const char *const reasons[] = {
-		[TXTRACE_RINGS_NO_COUNTER] = "the kernel does not use the counter of the processor as its clock",
-		[TXTRACE_RINGS_NO_SEQUENCES] = "the C library has registered no restartable sequences (rseq)",
-		[TXTRACE_RINGS_NO_BARRIER] = "the kernel refuses membarrier(2)",
-		[TXTRACE_RINGS_NOT_RESTARTED] =
-			"the kernel does not restart the restartable sequences (rseq) of a thread that loses its CPU",
-		[TXTRACE_RINGS_NOT_TESTED] =
-			"a trial could not find out whether the kernel restarts restartable sequences (rseq)",
-	};
-	int obstacle;
-
-	if (txtrace_check_rings(&obstacle) != 0)
-		return;
-	fields_text(&diagnosis->fields, "rings", obstacle ? "shared by the CPUs" : "one for each CPU");
-	if (obstacle)
-		diagnosis_add(&diagnosis->annotations, "an event costs about twice as much as it could: %s",
-		    (size_t)obstacle < sizeof(reasons) / sizeof(reasons[0]) ? reasons[obstacle] : "not known");
-}
-
-static void check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
-{
-	/* A stream has one ring for each CPU and a shared ring. Without rseq it has only one ring for each CPU. */
-	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
-	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
-
-	check_rings(diagnosis);
-	check_shared_memory(diagnosis, uid, needed);
-	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
-	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
-	check_sched(diagnosis, pid);
-}
 
 /* A program. */
 
@@ -184,7 +85,7 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	fields_bool(fields, "uses libposixtrace", has_library);
 	fields_text(fields, "object to preload", *object ? object : "none");
 	check_environment(diagnosis);
-	check_machine(diagnosis, geteuid(), 0);
+	doctor_check_machine(diagnosis, geteuid(), 0);
 	/* A program linked with the library does not need the preloaded object. */
 	diagnosis->lacks_library = program->why_not[0] && !has_library && !target_gives_rights(program->program);
 	if (program->why_not[0] && !has_library)
@@ -246,26 +147,6 @@ static void check_preloads(struct diagnosis *diagnosis, pid_t pid)
 		fclose(file);
 }
 
-static void check_seccomp(struct diagnosis *diagnosis, pid_t pid)
-{
-	static const char *const modes[] = {"off", "strict", "filter"};
-	char path[64], line[256];
-	unsigned int mode = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "Seccomp: %u", &mode);
-	if (file)
-		fclose(file);
-	fields_text(&diagnosis->fields, "seccomp", mode < 3 ? modes[mode] : "?");
-	if (mode != 0)
-		diagnosis_add(&diagnosis->annotations,
-		    "seccomp is on: the process cannot find a stream that it may not open, and its calls are recorded "
-		    "only if it searched for streams before seccomp was on");
-}
-
 static void judge_process(struct diagnosis *diagnosis, const struct target *target)
 {
 	if (target->uid != geteuid() && geteuid() != 0)
@@ -307,9 +188,12 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 	else
 		fields_bool(fields, "uses libposixtrace", is_preloaded || target.has_library);
 	fields_bool(fields, "is traced", target_has_stream(pid));
-	check_seccomp(diagnosis, pid);
+	if (doctor_check_seccomp(diagnosis, pid) != 0)
+		diagnosis_add(&diagnosis->annotations,
+		    "seccomp is on: the process cannot find a stream that it may not open, and its calls are recorded "
+		    "only if it searched for streams before seccomp was on");
 	check_preloads(diagnosis, pid);
-	check_machine(diagnosis, target.uid, pid);
+	doctor_check_machine(diagnosis, target.uid, pid);
 	judge_process(diagnosis, &target);
 	doctor_add_language(diagnosis);
 	doctor_add_imports(diagnosis);
@@ -318,34 +202,42 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 	return true;
 }
 
+static bool diagnose(struct diagnosis *diagnosis, const char *what)
+{
+	pid_t pid;
+
+	if (what[strspn(what, "0123456789")] == '\0')
+		return session_parse_pid(what, &pid) && diagnose_process(diagnosis, pid);
+	return diagnose_program(diagnosis, what);
+}
+
 static int run(int argc, char **argv)
 {
 	static struct text text;
 	struct diagnosis diagnosis = {.fields = {.text = &text}};
-	const char *what;
-	bool is_done;
-	pid_t pid;
+	bool is_done = true, is_self = false;
 	int code;
 
-	while ((code = options_next(&cmd_doctor, argc, argv)) != -1)
-		if (!(code == OPTION_FORMAT ? options_is_json(optarg, &diagnosis.fields.is_json) :
-					      terminal_option(code, optarg)))
+	while ((code = options_next(&cmd_doctor, argc, argv)) != -1) {
+		if (code == OPTION_SELF)
+			is_self = true;
+		else if (!(code == OPTION_FORMAT ? options_is_json(optarg, &diagnosis.fields.is_json) :
+						   terminal_option(code, optarg)))
 			return EXIT_TROUBLE;
-	if (optind + 1 != argc) {
-		message("doctor needs one program or one process; see txtrace doctor --help");
+	}
+	if (optind + (is_self ? 0 : 1) != argc) {
+		message(is_self ? "doctor --self takes no argument; see txtrace doctor --help" :
+				  "doctor needs one program or one process; see txtrace doctor --help");
 		return EXIT_TROUBLE;
 	}
-	what = argv[optind];
 	terminal_page();
 	text_open(&text, NULL, false);
-	if (what[strspn(what, "0123456789")] == '\0')
-		is_done = session_parse_pid(what, &pid) && diagnose_process(&diagnosis, pid);
-	else
-		is_done = diagnose_program(&diagnosis, what);
-	if (is_done) {
+	if (is_self)
+		doctor_self(&diagnosis);
+	else if ((is_done = diagnose(&diagnosis, argv[optind])))
 		diagnosis_put(&diagnosis);
+	if (is_done)
 		fields_end(&diagnosis.fields);
-	}
 	diagnosis_free(&diagnosis);
 	if (!text_close(&text, true) || !is_done)
 		return EXIT_TROUBLE;
@@ -354,7 +246,7 @@ static int run(int argc, char **argv)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.arguments = "(COMMAND | PID)",
+	.arguments = "(COMMAND | PID | --self)",
 	.summary = "check whether a program can be traced, and which of its calls would be recorded",
 	.options = options,
 	.run = run,

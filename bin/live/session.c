@@ -42,8 +42,32 @@ static void report_not_permitted(pid_t pid)
 	}
 }
 
+bool session_is_refused(char why[SESSION_REFUSAL_BYTES])
+{
+	static const struct {
+		enum txtrace_mechanism_kind kind;
+		const char *name;
+	} needed[] = {{TXTRACE_MECHANISM_PROC, "/proc"}, {TXTRACE_MECHANISM_SYSV, "System V memory"}};
+	struct txtrace_mechanism mechanism;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (txtrace_check_mechanism(needed[i].kind, &mechanism) != 0 || mechanism.error == 0)
+			continue;
+		snprintf(why, SESSION_REFUSAL_BYTES, "there is no %s here (%s), so no process can trace another one",
+			 needed[i].name, strerror(mechanism.error));
+		return true;
+	}
+	return false;
+}
+
 static void report_failure(const struct session_options *order, int error)
 {
+	char why[SESSION_REFUSAL_BYTES];
+
+	if ((error == ESRCH || error == ENOMEM) && session_is_refused(why)) {
+		message("%s; a program can trace itself: see TXTRACE_OUT in libtxtrace-preload(7)", why);
+		return;
+	}
 	switch (error) {
 	case ESRCH:
 		message("there is no process %d", (int)order->pid);

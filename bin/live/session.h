@@ -42,6 +42,13 @@ struct session_options {
 	int log; /* the descriptor of the log, or -1 */
 };
 
+#define SESSION_REFUSAL_BYTES 192
+
+/*
+ * Return true, and write why, if this system lets no process trace another one: /proc or System V memory is missing.
+ */
+bool session_is_refused(char why[SESSION_REFUSAL_BYTES]);
+
 /* Create a stream, but do not start it. After a failure, print a message and return false. */
 bool session_create(const struct session_options *order, trace_id_t *trace);
 

@@ -8,23 +8,30 @@
 
 #include "base/kernel_time.h"
 
-static bool call(int command)
+static int call(int command)
 {
 	int saved_errno = errno;
-	bool has_worked = syscall(SYS_membarrier, command, 0, 0) == 0;
+	int error = syscall(SYS_membarrier, command, 0, 0) == 0 ? 0 : errno;
 
 	errno = saved_errno;
-	return has_worked;
+	return error;
 }
 
 bool px_membarrier_register(void)
 {
-	return call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+	return call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
 bool px_membarrier_all(void)
 {
-	return call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+	return call(MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0;
+}
+
+int px_membarrier_check(void)
+{
+	int error = call(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+
+	return error ? error : call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 /* Make the system call directly, because nanosleep() is a cancellation point. */

@@ -27,4 +27,7 @@ bool px_membarrier_all(void);
  */
 void px_membarrier_settle(void);
 
+/* Return why the kernel refuses one of the first two calls, or 0. */
+int px_membarrier_check(void);
+
 #endif

@@ -58,6 +58,17 @@ static bool read_path(const char *path, char *text, size_t size)
 	return true;
 }
 
+int px_procfs_check(void)
+{
+	int saved_errno = errno;
+	int fd = open_file("/proc/self/stat"), error = fd < 0 ? errno : 0;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	errno = saved_errno;
+	return error;
+}
+
 static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 {
 	char path[PATH_BYTES];

@@ -19,6 +19,9 @@ enum px_procfs {
 
 enum px_procfs px_procfs_of(uint32_t tid);
 
+/* Return why this process cannot read /proc, or 0. */
+int px_procfs_check(void);
+
 /*
  * Return true unless the thread is gone. tid may have any value, because another process may have
  * written it to shared memory.

@@ -94,6 +94,21 @@ int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref)
 	return 0;
 }
 
+int px_shared_names_check(void)
+{
+	int saved_errno = errno, error;
+	int id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
+	void *memory = id < 0 ? (void *)-1 : attach(id);
+
+	error = memory == (void *)-1 ? errno : 0;
+	if (id >= 0)
+		shmctl(id, IPC_RMID, NULL);
+	if (!error)
+		shmdt(memory);
+	errno = saved_errno;
+	return error;
+}
+
 int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref)
 {
 	int error = px_shared_names_prepare(owner, ref);

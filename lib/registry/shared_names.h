@@ -87,6 +87,11 @@ int px_shared_names_make(uid_t owner, struct px_shared_names_ref *ref);
 int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref);
 
 /*
+ * Create and remove a segment, as px_shared_names_make() does.  Return why the kernel refuses it, or 0.  Keeps errno.
+ */
+int px_shared_names_check(void);
+
+/*
  * The memory of a prepared table has a copy of another table: of its names and its entries.  Remove what is not whole,
  * and let other processes attach the table.
  */

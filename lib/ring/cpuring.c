@@ -21,6 +21,19 @@ struct rseq *px_cpu_area_ensure(void)
 	return area;
 }
 
+/* No thread can register an area that is not there: only the error tells whether the kernel has the call. */
+int px_cpu_area_check(void)
+{
+	int saved_errno = errno, error = 0;
+
+	if (!px_cpu_area()) {
+		syscall(SYS_rseq, NULL, 0, 0, RSEQ_SIG);
+		error = errno == EINVAL || errno == EBUSY ? ENOTSUP : errno;
+	}
+	errno = saved_errno;
+	return error;
+}
+
 /*
  * If the sequence would overwrite the record at tail, save the counter of that record and repeat the sequence.  The
  * sequence goes on only if tail is still the same, because the saved counter belongs to that record (C4).
@@ -55,6 +68,11 @@ enum px_outcome px_cpuring_take(const struct px_ring *ring, struct px_cpu cpu, u
 }
 
 #else
+
+int px_cpu_area_check(void)
+{
+	return ENOTSUP;
+}
 
 struct rseq *px_cpu_area_ensure(void)
 {

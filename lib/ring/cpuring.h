@@ -68,6 +68,12 @@ PX_INLINE struct rseq *px_cpu_area(void)
 }
 
 /*
+ * Return why the calling thread has no area, or 0: the error of rseq(2); or ENOTSUP: this library has no sequences for
+ * this machine, or the C library does not register areas, although the kernel has them.  Keeps errno.
+ */
+int px_cpu_area_check(void);
+
+/*
  * Return the same area as px_cpu_area(), and make sure that the kernel watches it.  A child of vfork() and its own
  * children must call this.  Async-signal-safe; keeps errno.  Makes a system call.
  */

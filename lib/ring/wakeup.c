@@ -34,17 +34,41 @@ void px_wakeup_prepare(uint32_t *flag, enum px_waiting what)
  * futex_waitv is the only wait with a time limit that the kernel restarts after a handler with SA_RESTART.  It can do
  * so because the limit is an absolute time.
  */
-static long wait_on(uint32_t *flag, const struct px_kernel_time *until)
+static long wait_on_vector(uint32_t *flag, const struct px_kernel_time *until)
 {
 	struct px_futex_waiter waiter = {
 		.value = PX_WAITING_EVENT, .address = (uint64_t)(uintptr_t)flag, .flags = PX_FUTEX_32};
-	long result = syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
 
-	/* Old kernels do not have futex_waitv, and system call filters may refuse it with any error. */
-	if (result == -1 && errno != EAGAIN && errno != EINTR && errno != ETIMEDOUT)
+	return syscall(SYS_futex_waitv, &waiter, 1, 0, until, CLOCK_REALTIME);
+}
+
+/* Old kernels do not have futex_waitv, and system call filters may refuse it with any error. */
+static bool is_refusal(int error)
+{
+	return error != EAGAIN && error != EINTR && error != ETIMEDOUT;
+}
+
+static long wait_on(uint32_t *flag, const struct px_kernel_time *until)
+{
+	long result = wait_on_vector(flag, until);
+
+	if (result == -1 && is_refusal(errno))
 		result = syscall(PX_SYS_FUTEX, flag, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME,
 				 PX_WAITING_EVENT, until, NULL, FUTEX_BITSET_MATCH_ANY);
 	return result;
+}
+
+int px_wakeup_check(void)
+{
+	uint32_t cleared = PX_WAITING_NOBODY;
+	int saved_errno = errno, error = 0;
+
+	if (wait_on_vector(&cleared, NULL) == -1 && is_refusal(errno)) {
+		error = errno;
+		wait_on(&cleared, NULL);
+	}
+	errno = saved_errno;
+	return error;
 }
 
 /*

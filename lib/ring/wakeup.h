@@ -51,6 +51,12 @@ void px_wakeup_doze(uint32_t *flag, enum px_waiting what, uint64_t ns);
  */
 int px_wakeup_sleep(uint32_t *flag, const struct timespec *deadline);
 
+/*
+ * Do what px_wakeup_sleep() does if the flag was cleared before it sleeps.  Return why the kernel refuses
+ * futex_waitv(2), or 0.  Keeps errno.
+ */
+int px_wakeup_check(void);
+
 /* Sleep for at most ns nanoseconds, which should be a short time.  This is a cancellation point. */
 void px_wakeup_pause(uint64_t ns);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/unwind_memory.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,6 +12,22 @@
 #include "trace/process.h"
 
 #define PAGE_BYTES 4096
+
+static long read_own(struct iovec *here, struct iovec *there)
+{
+	return syscall(SYS_process_vm_readv, (pid_t)px_read_once(&px_gate.self.pid), here, 1UL, there, 1UL, 0UL);
+}
+
+int px_unwind_check(void)
+{
+	int saved_errno = errno, error;
+	long from = 1, to = 0;
+	struct iovec here = {&to, sizeof(to)}, there = {&from, sizeof(from)};
+
+	error = read_own(&here, &there) == (long)sizeof(to) ? 0 : errno;
+	errno = saved_errno;
+	return error;
+}
 
 bool px_unwind_fill(struct px_unwind_memory *memory, uintptr_t at)
 {
@@ -24,7 +41,7 @@ bool px_unwind_fill(struct px_unwind_memory *memory, uintptr_t at)
 		memory->end = PX_UNWIND_CONFINED;
 		return false;
 	}
-	length = syscall(SYS_process_vm_readv, (pid_t)px_read_once(&px_gate.self.pid), &here, 1UL, &there, 1UL, 0UL);
+	length = read_own(&here, &there);
 	if (length <= 0) {
 		memory->end = PX_UNWIND_UNREADABLE;
 		return false;

@@ -35,6 +35,9 @@ struct px_unwind_memory {
 /* Let the kernel read memory, at most up to the end of the page.  Return false if it cannot. */
 bool px_unwind_fill(struct px_unwind_memory *memory, uintptr_t at);
 
+/* Return why the kernel reads no memory for this process, or 0.  Keeps errno. */
+int px_unwind_check(void);
+
 /* Find the part of the stack that can be loaded directly. */
 void px_unwind_enter_stack(struct px_unwind_memory *memory, uintptr_t sp);
 

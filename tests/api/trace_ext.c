@@ -432,6 +432,34 @@ END_TEST
 
 /* Files. */
 
+START_TEST(mechanisms_are_tried_and_measured)
+{
+	struct txtrace_mechanism mechanism;
+	int error;
+
+	for (int i = 0; i < TXTRACE_MECHANISMS; i++) {
+		memset(&mechanism, 0xff, sizeof(mechanism));
+		errno = EXDEV;
+		ok(txtrace_check_mechanism((enum txtrace_mechanism_kind)i, &mechanism));
+		ck_assert_int_eq(errno, EXDEV);
+		ck_assert_int_ge(mechanism.error, 0);
+		if (i == TXTRACE_MECHANISM_RSEQ)
+			ck_assert_double_eq(mechanism.cost_ns, 0);
+		else
+			ck_assert_double_gt(mechanism.cost_ns, 0);
+	}
+	/* What there is on each system that runs these tests. */
+	ok(txtrace_check_mechanism(TXTRACE_MECHANISM_PROC, &mechanism));
+	ck_assert_int_eq(mechanism.error, 0);
+	ok(txtrace_check_sched(0, &error));
+	ok(txtrace_check_mechanism(TXTRACE_MECHANISM_SCHED, &mechanism));
+	ck_assert_int_eq(mechanism.error, error);
+	fails(txtrace_check_mechanism(TXTRACE_MECHANISMS, &mechanism), EINVAL);
+	fails(txtrace_check_mechanism((enum txtrace_mechanism_kind)-1, &mechanism), EINVAL);
+	fails(txtrace_check_mechanism(TXTRACE_MECHANISM_PROC, NULL), EINVAL);
+}
+END_TEST
+
 START_TEST(file_info_of_a_log)
 {
 	static const char *const names[] = {"tick"};
@@ -533,6 +561,7 @@ int main(void)
 	suite_add_tcase(suite, objects);
 
 	tcase_add_test(files, stacks_are_an_attribute_of_the_stream);
+	tcase_add_test(files, mechanisms_are_tried_and_measured);
 	tcase_add_test(files, modules_of_a_log_tell_where_its_events_came_from);
 	tcase_add_test(files, modules_of_a_log_with_a_hostile_length_are_not_read);
 	tcase_add_test(files, file_info_of_a_log);

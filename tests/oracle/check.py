@@ -89,6 +89,7 @@ class Shown:
         self.process, self.over, self.starts, self.lives = {}, {}, {}, {}
         self.ran = collections.defaultdict(list)  # for each thread, the times in which it had a CPU
         self.sched_start = None
+        self.is_counted = False  # the kernel refused scheduling records, so the reports have estimates
         self.first_ns, self.last_ns, self.is_whole = None, 0, "lost: dropped           0" in run("info", log)
         columns = "number,time,ns,cpu,pid,thread,context,event,data"
         for line in run("print", "--format", "jsonl", "--columns", columns, log).splitlines():
@@ -110,6 +111,8 @@ class Shown:
     def follow(self, event):
         found = re.match(r"tid=(\d+)", str(event["data"]))
         tid = int(found[1]) if found else 0
+        if event["event"] == "txtrace_cpu_time":
+            self.is_counted = True
         if event["event"] == "txtrace_sched_start":
             self.sched_start = event["ns"]
         elif event["event"] == "txtrace_switch_in":
@@ -539,7 +542,8 @@ def main():
         check_why(account)
         check_exports(account, pairs, shown)
     if shown.is_whole:
-        check_running(account, shown, pairs)
+        if not shown.is_counted:
+            check_running(account, shown, pairs)
     check_ran(account)
     check_lives(shown)
     check_processes(account)

@@ -85,7 +85,7 @@ has_records without no
 # EPERM, EACCES, ENOSYS, EMFILE, ENOMEM
 for error in 1 13 38 24 12; do
 	nr_checks=$((nr_checks + 1))
-	"$programs/refuse" $error "$tool" record --preload --force -o refused "$programs/switches" share >account \
+	"$programs/../support/refuse" $error perf_event_open "$tool" record --preload --force -o refused "$programs/switches" share >account \
 		2>err ||
 		complain "record fails with error $error: $(cat err)"
 	[ "$(grep -c 'without scheduling records: ' err)" -eq 1 ] ||
@@ -112,7 +112,7 @@ for error in 1 13 38 24 12; do
 	[ ! -s wrong ] || complain "error $error: $(cat wrong)"
 done
 nr_checks=$((nr_checks + 1))
-"$programs/refuse" 13 "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||
+"$programs/../support/refuse" 13 perf_event_open "$tool" doctor sh 2>&1 | grep -q 'cannot say which thread has a CPU' ||
 	complain 'doctor does not say that the kernel refuses scheduling records'
 
 # Few descriptors: the first thread needs its descriptors only for a moment.

@@ -117,6 +117,7 @@ keep doctor doctor --format json "$pid"
 kill "$pid"
 wait "$pid" 2>/dev/null
 keep doctor doctor --format json "$subject"
+keep doctor doctor --format json --self
 keep list list --format json
 
 cat >valid.py <<'END'

@@ -7,7 +7,7 @@
 TXTRACE_DIR=$scratch/shm
 export TXTRACE_DIR
 cd "$scratch" || exit 99
-refuse=$(dirname "$tool")/../tests/oracle/refuse
+refuse=$(dirname "$tool")/../tests/support/refuse
 cat >sleeps.c <<'END'
 #include <stdio.h>
 #include <sys/resource.h>
@@ -115,7 +115,7 @@ fi
 for error in 1 13 38; do
 	[ -x "$refuse" ] || continue
 	nr_checks=$((nr_checks + 1))
-	"$refuse" $error "$tool" record --sched-only -o none.trx ./sleeps >out 2>err &&
+	"$refuse" $error perf_event_open "$tool" record --sched-only -o none.trx ./sleeps >out 2>err &&
 		complain "record succeeds with error $error"
 	grep -q 'there are no scheduling records: ' err || complain "record does not say why: $(cat err)"
 	[ ! -s out ] && [ ! -e none.trx ] || complain 'the program ran, or a log is left'

@@ -3,7 +3,7 @@
 # txtrace top: for a file, for a process, on a terminal, and if the kernel refuses scheduling records.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
-refuse=$(pwd)/tests/oracle/refuse
+refuse=$(pwd)/tests/support/refuse
 
 fails 2 'takes -p PID, or one file' top
 fails 2 'takes -p PID, or one file' top -p 1 "$scratch/file"
@@ -33,12 +33,12 @@ if has_program python3 'top of a process and on a terminal'; then
 		complain "top -p does not show the thread of the process: $(cat said)"
 	# The kernel refuses the records: each format marks the shares as estimates.
 	if [ -x "$refuse" ]; then
-		"$refuse" 1 "$tool" top --once --interval 0.2 -p $process >said 2>err ||
+		"$refuse" 1 perf_event_open "$tool" top --once --interval 0.2 -p $process >said 2>err ||
 			complain "refused top fails: $(cat err)"
 		nr_checks=$((nr_checks + 1))
 		grep -q " $process .* ~[0-9.]*  *~[0-9.]*  *~[0-9.]*" said && grep -q 'estimates' said ||
 			complain "estimates have no mark: $(cat said)"
-		"$refuse" 13 "$tool" top --once --interval 0.2 --format csv -p $process 2>&1 >csv | head -3
+		"$refuse" 13 perf_event_open "$tool" top --once --interval 0.2 --format csv -p $process 2>&1 >csv | head -3
 		values thread <csv >said
 		nr_checks=$((nr_checks + 1))
 		grep -q "^threads,.*,estimated,true\$" said || complain 'CSV hides that shares are estimates'

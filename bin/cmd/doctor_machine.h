@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* txtrace doctor: what the machine gives to a process. */
+#ifndef TXTRACE_CMD_DOCTOR_MACHINE_H
+#define TXTRACE_CMD_DOCTOR_MACHINE_H
+
+#include <sys/types.h>
+
+#include "cmd/diagnosis.h"
+
+/*
+ * Add shared memory and limits of a process of this user, and whether the kernel reports its switches.  A pid of 0
+ * means this process, and the rings of a preloaded program.
+ */
+void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid);
+
+/* Add the seccomp mode of a process, and return its number; 0: it is off, or not known. */
+unsigned int doctor_check_seccomp(struct diagnosis *diagnosis, pid_t pid);
+
+#endif

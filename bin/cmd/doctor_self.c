@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/doctor_self.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <trace_ext.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+#include "base/message.h"
+#include "base/units.h"
+#include "cmd/doctor_machine.h"
+#include "live/preload.h"
+#include "live/sched_refusal.h"
+#include "live/session.h"
+
+#define EVENT "txtrace doctor"
+#define CHECKED 1000  /* events that must come back */
+#define MEASURED 2000 /* events of a round */
+#define ROUNDS 5
+
+/* A line of the table. */
+struct way {
+	const char *name;
+	const char *cost_of; /* what the measured time is the time of */
+	const char *used;    /* what the library does with it, */
+	const char *unused;  /* and without it */
+};
+
+static const struct way ways[TXTRACE_MECHANISMS] = {
+	[TXTRACE_MECHANISM_RSEQ] = {"rseq", "an event", "each CPU has its own ring, which needs no locked instruction",
+				    "all rings are shared, and an event takes locked instructions"},
+	[TXTRACE_MECHANISM_MEMBARRIER] = {"membarrier", "a stop of a stream", "a reader sleeps until it is woken up",
+					  "all rings are shared, and a reader that waits wakes up each 50 ms"},
+	[TXTRACE_MECHANISM_COUNTER] = {"counter", "a time", "times are those of the processor's counter",
+				       "all rings are shared, and times come from CLOCK_MONOTONIC"},
+	[TXTRACE_MECHANISM_FUTEX_WAITV] = {"futex_waitv", "the begin of a wait",
+					   "a handler with SA_RESTART does not end a wait for events",
+					   "any handler ends a wait for events with a time limit"},
+	[TXTRACE_MECHANISM_SYSV] = {"System V memory", "a name table", "other processes can trace each program",
+				    "no process can trace another one, but a program can trace itself"},
+	[TXTRACE_MECHANISM_PROC] = {"/proc", "a look at a process", "a reader knows at once that a writer was killed",
+				    "no process can trace another one, but a program can trace itself"},
+	[TXTRACE_MECHANISM_VM_READ] = {"process_vm_readv", "a read of a stack",
+				       "stacks of coroutines and of signals are walked to their ends",
+				       "a walk ends where a stack of a coroutine or a signal begins"},
+	[TXTRACE_MECHANISM_SCHED] = {"perf_event_open", "the begin of a recording",
+				     "the kernel reports each switch of threads", "a trace does not tell which thread had a CPU"},
+};
+
+static void describe_reason(enum txtrace_mechanism_kind kind, int error, char reason[SCHED_REFUSAL_BYTES])
+{
+	struct utsname system;
+
+	reason[0] = '\0';
+	if (error == 0)
+		return;
+	if (kind == TXTRACE_MECHANISM_SCHED)
+		sched_refusal(error, reason);
+	else if (kind == TXTRACE_MECHANISM_COUNTER)
+		snprintf(reason, SCHED_REFUSAL_BYTES,
+			 "the kernel does not use the counter itself, or hides that it does");
+	else if (kind == TXTRACE_MECHANISM_RSEQ && error == ENOTSUP && uname(&system) == 0)
+		snprintf(reason, SCHED_REFUSAL_BYTES, "the C library, or this one on %s, does not use it",
+			 system.machine);
+	else if (kind == TXTRACE_MECHANISM_RSEQ && error == ENOTRECOVERABLE)
+		snprintf(reason, SCHED_REFUSAL_BYTES, "the kernel does not restart a sequence whose thread loses its CPU");
+	else if (kind == TXTRACE_MECHANISM_RSEQ && error == EAGAIN)
+		snprintf(reason, SCHED_REFUSAL_BYTES,
+			 "a trial could not find out whether the kernel restarts a sequence");
+	else if (error == ENOSYS)
+		snprintf(reason, SCHED_REFUSAL_BYTES, "the kernel does not have it, or a system call filter hides it");
+	else if (error == EPERM)
+		snprintf(reason, SCHED_REFUSAL_BYTES, "it is not permitted: a system call filter, or a container");
+	else
+		snprintf(reason, SCHED_REFUSAL_BYTES, "%s", strerror(error));
+}
+
+/* A stream of this process. */
+
+static long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static int create(pid_t pid, trace_id_t *trace)
+{
+	trace_attr_t attr;
+	int error = posix_trace_attr_init(&attr);
+
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, SESSION_STREAM_SIZE);
+	if (!error)
+		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
+	return error ? error : posix_trace_create(pid, &attr, trace);
+}
+
+/* Count the events that come back in the order in which they were recorded. */
+static unsigned int read_back(trace_id_t trace, trace_event_id_t type)
+{
+	struct posix_trace_event_info event;
+	unsigned int nr = 0, number;
+	size_t length;
+	int none;
+
+	while (posix_trace_trygetnext_event(trace, &event, &number, sizeof(number), &length, &none) == 0 && !none)
+		if (event.posix_event_id == type && length == sizeof(number) && number == nr)
+			nr++;
+	return nr;
+}
+
+static double measure(trace_event_id_t type)
+{
+	long long least = LLONG_MAX;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		long long begin = now_ns();
+
+		for (unsigned int i = 0; i < MEASURED; i++)
+			posix_trace_event(type, &i, sizeof(i));
+		begin = now_ns() - begin;
+		if (begin < least)
+			least = begin;
+	}
+	return (double)least / MEASURED;
+}
+
+static void put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int nr_rings = 0, nr_wanted = (unsigned int)nr_cpus + (is_own ? 1 : 0);
+	trace_attr_t attr;
+
+	if (posix_trace_get_attr(trace, &attr) == 0)
+		txtrace_attr_getrings(&attr, &nr_rings);
+	fields_number(&diagnosis->fields, "CPUs", (unsigned long long)nr_cpus);
+	fields_number(&diagnosis->fields, "rings", nr_rings);
+	if (nr_rings < nr_wanted)
+		diagnosis_add(&diagnosis->annotations,
+			      "a stream has %u of %u rings, which all CPUs share: there is no room for more", nr_rings,
+			      nr_wanted);
+}
+
+/* Record events, read them back, and return the time of one in nanoseconds; 0: it is not known. */
+static double try_stream(struct diagnosis *diagnosis, bool is_own)
+{
+	trace_event_id_t type;
+	unsigned int nr = 0;
+	double cost_ns = 0;
+	trace_id_t trace;
+	int error = create(0, &trace);
+
+	if (error) {
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", strerror(error));
+		return 0;
+	}
+	put_rings(diagnosis, trace, is_own);
+	error = posix_trace_eventid_open(EVENT, &type);
+	if (!error)
+		error = posix_trace_start(trace);
+	for (unsigned int i = 0; !error && i < CHECKED; i++)
+		posix_trace_event(type, &i, sizeof(i));
+	if (!error && (nr = read_back(trace, type)) == CHECKED)
+		cost_ns = measure(type);
+	posix_trace_shutdown(trace);
+	if (error)
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be started: %s", strerror(error));
+	else if (nr != CHECKED)
+		diagnosis_add(&diagnosis->obstacles, "of %d events, %u came back in order", CHECKED, nr);
+	return cost_ns;
+}
+
+/* Try to trace a child, as record traces a program. */
+static bool try_child(struct diagnosis *diagnosis)
+{
+	char why[SESSION_REFUSAL_BYTES];
+	trace_id_t trace;
+	pid_t child;
+	int error;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	if (child > 0)
+		error = create(child, &trace);
+	else
+		error = errno;
+	if (!error)
+		posix_trace_shutdown(trace);
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	if (error && session_is_refused(why))
+		diagnosis_add(&diagnosis->obstacles, "%s", why);
+	else if (error)
+		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s", strerror(error));
+	return error == 0;
+}
+
+/* The result. */
+
+static void cost_text(char text[32], double cost_ns)
+{
+	char duration[24];
+
+	if (cost_ns <= 0)
+		snprintf(text, 32, "?");
+	else if (cost_ns < 1000)
+		snprintf(text, 32, "~%.1f ns", cost_ns);
+	else {
+		units_duration(duration, sizeof(duration), (int64_t)cost_ns);
+		snprintf(text, 32, "~%s", duration);
+	}
+}
+
+static void put_way(struct fields *fields, enum txtrace_mechanism_kind kind, const struct txtrace_mechanism *mechanism)
+{
+	const struct way *way = &ways[kind];
+	char reason[SCHED_REFUSAL_BYTES], cost[32];
+
+	describe_reason(kind, mechanism->error, reason);
+	if (!fields->is_json) {
+		cost_text(cost, mechanism->cost_ns);
+		text_printf(fields->text, "%-16s  %-4s  %-10s  %-24s  %s\n", way->name,
+			    mechanism->error ? "no" : "yes", cost, way->cost_of,
+			    mechanism->error ? way->unused : way->used);
+		if (reason[0])
+			text_printf(fields->text, "%-62s%s\n", "", reason);
+		return;
+	}
+	json_object(&fields->json, NULL);
+	json_string(&fields->json, "name", way->name);
+	json_bool(&fields->json, "used", mechanism->error == 0);
+	if (reason[0])
+		json_string(&fields->json, "reason", reason);
+	else
+		json_null(&fields->json, "reason");
+	json_string(&fields->json, "way", mechanism->error ? way->unused : way->used);
+	json_string(&fields->json, "cost_of", way->cost_of);
+	snprintf(cost, sizeof(cost), "%.1f", mechanism->cost_ns);
+	if (mechanism->cost_ns > 0)
+		json_digits(&fields->json, "cost_ns", cost);
+	else
+		json_null(&fields->json, "cost_ns");
+	json_close(&fields->json);
+}
+
+static void put_ways(struct fields *fields, const struct txtrace_mechanism mechanism[TXTRACE_MECHANISMS])
+{
+	if (fields->is_json)
+		json_array(&fields->json, "mechanisms");
+	else
+		text_printf(fields->text, "\n%-16s  %-4s  %-10s  %-24s  %s\n", "mechanism", "used", "cost", "of", "so");
+	for (unsigned int i = 0; i < TXTRACE_MECHANISMS; i++)
+		put_way(fields, (enum txtrace_mechanism_kind)i, &mechanism[i]);
+	if (fields->is_json)
+		json_close(&fields->json);
+}
+
+static void put_system(struct fields *fields)
+{
+	char object[PATH_MAX], why_not[PATH_MAX + 128], release[sizeof(((struct utsname *)0)->release) + 80];
+	struct utsname system;
+
+	if (uname(&system) == 0) {
+		snprintf(release, sizeof(release), "%s, %s", system.release, system.machine);
+		fields_text(fields, "kernel", release);
+	}
+#ifdef __GLIBC__
+	snprintf(release, sizeof(release), "glibc %s", gnu_get_libc_version());
+	fields_text(fields, "C library", release);
+#endif
+	fields_text(fields, "object to preload", preload_find(object, why_not, sizeof(why_not)) ? object : why_not);
+}
+
+/* A ring of a CPU needs all three. */
+static bool has_own_rings(const struct txtrace_mechanism *mechanism)
+{
+	return mechanism[TXTRACE_MECHANISM_RSEQ].error == 0 && mechanism[TXTRACE_MECHANISM_MEMBARRIER].error == 0 &&
+	       mechanism[TXTRACE_MECHANISM_COUNTER].error == 0;
+}
+
+void doctor_self(struct diagnosis *diagnosis)
+{
+	struct txtrace_mechanism mechanism[TXTRACE_MECHANISMS] = {0};
+	struct fields *fields = &diagnosis->fields;
+	bool is_itself, is_others;
+	int error = 0;
+
+	fields_begin(fields);
+	put_system(fields);
+	doctor_check_seccomp(diagnosis, getpid());
+	doctor_check_machine(diagnosis, geteuid(), 0);
+	for (unsigned int i = 0; !error && i < TXTRACE_MECHANISMS; i++)
+		error = txtrace_check_mechanism((enum txtrace_mechanism_kind)i, &mechanism[i]);
+	if (error)
+		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s", strerror(error));
+	else
+		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, has_own_rings(mechanism));
+	is_itself = diagnosis->obstacles.nr == 0;
+	is_others = !error && try_child(diagnosis);
+	diagnosis_put_sentences(fields, "note", &diagnosis->annotations);
+	fields_bool(fields, "traces itself", is_itself);
+	fields_bool(fields, "traces others", is_others);
+	diagnosis_put_sentences(fields, "because", &diagnosis->obstacles);
+	if (!error)
+		put_ways(fields, mechanism);
+}

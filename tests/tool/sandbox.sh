@@ -1,0 +1,232 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the kernel or a container refuses: recording works with all that remains, the events are those of the program's
+# own account, and doctor --self says what is refused, and what happens instead.
+. "${srcdir:-.}/tests/tool/lib.sh"
+
+build=$(pwd)
+refuse=$build/tests/support/refuse
+object=${PRELOAD:-$build/preload/.libs/libtxtrace-preload.so}
+[ -x "$refuse" ] || { echo "FAIL: there is no $refuse"; exit 99; }
+command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
+"$refuse" 38 membarrier true || { echo 'SKIP: the kernel has no seccomp filters'; exit 77; }
+own_streams
+own_account
+TXTRACE_PRELOAD=$object
+PYTHONDONTWRITEBYTECODE=1
+export TXTRACE_PRELOAD PYTHONDONTWRITEBYTECODE
+cd "$scratch" || exit 99
+
+# as_usual [COMMAND...]: the command, with nothing refused
+as_usual()
+{
+	"$@"
+}
+
+# self CODE WHAT EXPRESSION RUN...: doctor --self, run by RUN, exits with this code, and the expression of Python is true:
+# `unused` is the set of mechanisms that are not used, `reason` tells why, by name; result is the whole object
+self()
+{
+	expected=$1 what=$2 expression=$3
+	shift 3
+	nr_checks=$((nr_checks + 1))
+	"$@" "$tool" doctor --self --format json >self.json 2>err </dev/null
+	code=$?
+	[ $code -eq $expected ] || complain "$what: doctor --self exits with $code: $(cat self.json err)"
+	[ ! -s err ] || complain "$what: doctor --self says: $(cat err)"
+	python3 - "$expression" self.json >said 2>&1 <<'END' || complain "$what: not so: $expression: $(cat said self.json)"
+import json, re, sys
+result = json.load(open(sys.argv[2]))
+rows = {row["name"]: row for row in result["mechanisms"]}
+assert len(rows) == 8, rows
+reason = {name: row["reason"] for name, row in rows.items()}
+unused = {name for name, row in rows.items() if not row["used"]}
+assert all((reason[name] is None) == (name not in unused) for name in rows), result
+assert all(row["cost_ns"] is not None and row["cost_ns"] > 0 for row in rows.values()), result
+assert result["traces_itself"], result
+sys.exit(not eval(f"({sys.argv[1]})"))
+END
+}
+
+has_object()
+{
+	[ -e "$object" ] && [ "${PX_SANITIZED:-no}" = no ]
+}
+
+# records WHAT RUN...: a program without trace points, and one with them, are recorded by RUN as they say
+records()
+{
+	what=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$@" "$tool" record --force -o own.trx "$account" record -t 4 -n 2000 own.account >out 2>err ||
+		complain "$what: record fails: $(cat err)"
+	judge_own -a
+	has_object || return
+	for program in rwlock ping_pong; do
+		nr_checks=$((nr_checks + 1))
+		"$@" "$tool" record --preload --force -o calls.trx "$build/tests/oracle/$program" >calls.account 2>err ||
+			complain "$what: record --preload fails: $(cat err)"
+		[ -s calls.account ] || complain "$what: $program has no account"
+		python3 "$top/tests/oracle/check.py" "$tool" calls.account calls.trx >said 2>&1 ||
+			complain "$what: $program: $(cat said)"
+	done
+}
+
+# refuses WHAT TEXT RUN...: record says this, in one line, and does not run the program
+refuses()
+{
+	what=$1 text=$2
+	shift 2
+	nr_checks=$((nr_checks + 1))
+	rm -f own.account
+	"$@" "$tool" record --force -o own.trx "$account" record -n 10 own.account >out 2>err && complain "$what: record does not fail"
+	[ "$(wc -l <err)" -eq 1 ] && grep -q "$text" err || complain "$what: record says: $(cat err)"
+	[ ! -e own.account ] || complain "$what: record fails, but runs the program"
+}
+
+# judge_own OPTION: the log of the program with trace points is what it says
+judge_own()
+{
+	nr_checks=$((nr_checks + 2))
+	"$account" check "$1" own.trx own.account >said 2>&1 || complain "$what: $(cat said)"
+	"$tool" check own.trx >said 2>&1 || complain "$what: check: $(cat said)"
+}
+
+# alone WHAT RUN...: both programs trace themselves
+alone()
+{
+	what=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	rm -f own.trx alone.trx
+	"$@" "$account" record -t 4 -n 2000 -r 1048576 -l own.trx own.account >out 2>&1 || complain "$what: a program fails: $(cat out)"
+	judge_own -a
+	has_object || return
+	# Each call of these functions is one event.
+	nr_checks=$((nr_checks + 1))
+	TXTRACE_OUT=$PWD/alone.trx "$@" env LD_PRELOAD="$object" "$build/tests/tool/mixture" counts >out 2>err ||
+		complain "$what: the preloaded program fails: $(cat err)"
+	"$tool" print --format csv --columns event alone.trx >events 2>err || complain "$what: print: $(cat err)"
+	for function in pthread_mutex_trylock pthread_mutex_unlock pthread_cond_signal pthread_rwlock_unlock sem_post; do
+		[ "$(grep -c "^$function" events)" -eq "$(sed -n "s/^$function //p" counts)" ] ||
+			complain "$what: without the tool, the log has other calls of $function than $(grep "^$function " counts)"
+	done
+}
+
+# What is refused without our filter, such as perf_event_open in a container, is not our matter.
+self 0 'as usual' True as_usual
+usual=$(python3 -c 'import json; print({row["name"] for row in json.load(open("self.json"))["mechanisms"] if not row["used"]} or "set()")')
+own=$(python3 -c '
+import json
+used = {row["name"]: row["used"] for row in json.load(open("self.json"))["mechanisms"]}
+print(int(used["rseq"] and used["membarrier"] and used["counter"]))')
+cpus=$(getconf _NPROCESSORS_CONF)
+nr_checks=$((nr_checks + 1))
+[ "$(python3 -c 'import json; print(json.load(open("self.json"))["rings"])')" -eq $((cpus + own)) ] ||
+	complain "doctor --self shows other rings than $((cpus + own)): $(cat self.json)"
+
+# refused CODE NAMES MECHANISMS: each error of a filter; MECHANISMS is a set of Python.  With code 1, no process can trace
+# another one.
+refused()
+{
+	for error in 38 1; do
+		case $error in 38) said='does not have it|is missing' ;; *) said='not permitted' ;; esac
+		self $1 "$2 fails with $error" "unused == $usual | $3 and result['seccomp'] == 'filter' and
+			all(re.search('$said', reason[name]) for name in $3 - $usual) and
+			result['rings'] == $cpus + (not unused & {'rseq', 'membarrier', 'counter'})" "$refuse" $error "$2"
+		if [ $1 -eq 0 ]; then
+			records "$2 fails with $error" "$refuse" $error "$2"
+		else
+			refuses "$2 fails with $error" 'there is no System V memory here' "$refuse" $error "$2"
+		fi
+		alone "$2 fails with $error" "$refuse" $error "$2"
+	done
+}
+
+refused 0 rseq "{'rseq'}"
+refused 0 membarrier "{'membarrier'}"
+refused 0 futex_waitv "{'futex_waitv'}"
+refused 0 perf_event_open "{'perf_event_open'}"
+refused 0 process_vm_readv "{'process_vm_readv'}"
+refused 1 shmget "{'System V memory'}"
+# As in a container that forwards only old system calls.
+all=rseq,membarrier,futex_waitv,perf_event_open,process_vm_readv,openat2,renameat2,memfd_create
+refused 0 $all "{'rseq', 'membarrier', 'futex_waitv', 'perf_event_open', 'process_vm_readv'}"
+refused 1 $all,shmget,shmat,shmctl "{'rseq', 'membarrier', 'futex_waitv', 'perf_event_open', 'process_vm_readv',
+	'System V memory'}"
+
+# Name spaces.  The streams are in /dev/shm here, as usual.
+spaces='unshare -m'
+[ "$(id -u)" -eq 0 ] || spaces='unshare -U -r -m'
+if ! $spaces mount --make-rprivate / 2>/dev/null; then
+	echo 'SKIP mounts: there are no mount name spaces'
+	finish
+fi
+# The user may have other streams: this directory is new, and so must be the one in the directory of the machine.
+unset TXTRACE_DIR
+
+# mounted SCRIPT COMMAND...: after this script
+mounted()
+{
+	script=$1
+	shift
+	$spaces sh -c "mount --make-rprivate / && $script && exec \"\$@\"" - "$@"
+}
+
+# The default of Docker; a place for fewer rings than there are CPUs; one for no ring.
+small()
+{
+	size=$1
+	shift
+	mounted "mount -t tmpfs -o size=$size,mode=1777 tmpfs /dev/shm" "$@"
+}
+self 0 '/dev/shm of 64 MB' "result['shared_memory_size'] == 64 << 20 and result['traces_others'] and
+	result['rings'] == $cpus + $own" small 64m
+records '/dev/shm of 64 MB' small 64m
+self 0 '/dev/shm of 3 MB' "result['shared_memory_size'] == 3 << 20 and result['traces_others'] and
+	1 <= result['rings'] < $cpus + $own and any('no room for more' in note for note in result['note'])" small 3m
+nr_checks=$((nr_checks + 1))
+small 100k "$tool" doctor --self --format json >self.json 2>err
+[ $? -eq 1 ] || complain "doctor --self does not find that there is no room: $(cat self.json err)"
+grep -q '"traces_others": false' self.json && grep -q 'there is no room for a ring' self.json || complain "no room: $(cat self.json)"
+refuses '/dev/shm of 100 kB' 'not enough shared memory' small 100k
+
+# A root directory that is read-only, but for the directory of the output and /dev/shm.
+readonly_root()
+{
+	mounted "mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount --bind '$scratch' '$scratch' &&
+		mount -o remount,bind,ro / && cd '$scratch' && ! touch /var/tmp/here 2>/dev/null" "$@"
+}
+if readonly_root true; then
+	self 0 'a read-only root' "unused == $usual and result['traces_others']" readonly_root
+	records 'a read-only root' readonly_root
+else
+	echo 'SKIP a read-only root: it cannot be mounted so'
+fi
+
+# No /proc at all.
+without_proc()
+{
+	mounted "mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount -t tmpfs tmpfs /proc" "$@"
+}
+if without_proc true; then
+	self 1 'no /proc' "{'/proc'} <= unused and result['seccomp'] == 'not known' and not result['traces_others']" without_proc
+	refuses 'no /proc' 'there is no /proc here' without_proc
+	alone 'no /proc' without_proc
+else
+	echo 'SKIP no /proc: it cannot be hidden'
+fi
+
+# A user name space, in which this user is root.
+in_user_space()
+{
+	unshare -U -r -m sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm && exec "$@"' - "$@"
+}
+if in_user_space true 2>/dev/null; then
+	self 0 'a user name space' "unused <= $usual | {'perf_event_open'} and result['traces_others']" in_user_space
+	records 'a user name space' in_user_space
+else
+	echo 'SKIP a user name space: the kernel gives none'
+fi
+finish
