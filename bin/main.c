@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "cmd/completion.h"
+#include "cmd/offers.h"
 
 const struct command *const commands[] = {
 	&cmd_record, &cmd_follow, &cmd_top, &cmd_list,	&cmd_doctor, &cmd_snapshot, &cmd_recover, &cmd_pack,
@@ -34,11 +35,12 @@ static void print_commands(FILE *file)
 	fputs("\ntxtrace COMMAND --help lists the options of a command; man txtrace has the details.\n", file);
 }
 
-enum { OPTION_COMPLETION = OPTION_OWN };
+enum { OPTION_COMPLETION = OPTION_OWN, OPTION_OFFER };
 
 static const struct option_row help_options[] = {
 	{OPTION_COMPLETION, "completion", "[=" COMPLETION_SHELLS "]",
 	 "print the completion for a shell instead; bash by default"},
+	{OPTION_OFFER, "offer", OFFERS, "print the words that it offers for columns, groups, or threads of a file"},
 	OPTIONS_END,
 };
 
@@ -75,11 +77,18 @@ static int print_completion(const char *shell)
 static int run_help(int argc, char **argv)
 {
 	int code = options_next(&cmd_help, argc, argv);
+	const char *kind = NULL;
 
 	if (code == OPTION_COMPLETION)
 		return print_completion(optarg ? optarg : "bash");
+	if (code == OPTION_OFFER) {
+		kind = optarg;
+		code = options_next(&cmd_help, argc, argv);
+	}
 	if (code != -1)
 		return EXIT_TROUBLE;
+	if (kind)
+		return offers_print(kind, optind < argc ? argv[optind] : NULL) ? EXIT_FINE : EXIT_TROUBLE;
 	if (optind + 1 < argc) {
 		message("help takes one command; see txtrace help");
 		return EXIT_TROUBLE;

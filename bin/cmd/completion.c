@@ -7,8 +7,8 @@
 #include "cli/command.h"
 
 /*
- * These functions complete file names, process ids, command names, and the words of an option such as A|B|C.  They do
- * not complete other arguments.
+ * These functions complete file names, process ids, command names, the words of an option such as A|B|C, and the words
+ * that help --offer prints.  They do not complete other arguments.
  */
 static const char functions[] =
 	"# bash completion of txtrace; made by: txtrace help --completion\n"
@@ -16,6 +16,24 @@ static const char functions[] =
 	"{\n"
 	"\tcompgen -W \"$(txtrace list 2>/dev/null |\n"
 	"\t\tawk '$1 == \"pid\" { found = 1; next } found { print $1 }')\" -- \"$1\"\n"
+	"}\n"
+	"\n"
+	"_txtrace_list()\n"
+	"{\n"
+	"\tlocal rest=${2##*,} head\n"
+	"\n"
+	"\t[[ $rest == [-+]* ]] && rest=${rest:1}\n"
+	"\thead=${2%\"$rest\"}\n"
+	"\tcompgen -P \"$head\" -W \"$(txtrace help --offer=\"$1\" 2>/dev/null)\" -- \"$rest\"\n"
+	"}\n"
+	"\n"
+	"_txtrace_threads()\n"
+	"{\n"
+	"\tlocal name\n"
+	"\n"
+	"\ttxtrace help --offer=threads -- \"$1\" 2>/dev/null | while IFS= read -r name; do\n"
+	"\t\t[[ $name == \"$2\"* ]] && printf '%q\\n' \"$name\"\n"
+	"\tdone\n"
 	"}\n"
 	"\n"
 	"_txtrace_offer()\n"
@@ -39,6 +57,22 @@ static const char functions[] =
 	"\tPID_OR_FILE)\n"
 	"\t\tcompopt -o filenames 2>/dev/null\n"
 	"\t\tmapfile -t COMPREPLY < <(_txtrace_pids \"$cur\"; compgen -f -- \"$cur\")\n"
+	"\t\t;;\n"
+	"\tFILE_THREAD)\n"
+	"\t\tlocal word file=''\n"
+	"\t\tfor word in \"${COMP_WORDS[@]:2:COMP_CWORD - 2}\"; do\n"
+	"\t\t\t[[ -f $word ]] && file=$word\n"
+	"\t\tdone\n"
+	"\t\tif [[ $file ]]; then\n"
+	"\t\t\tmapfile -t COMPREPLY < <(_txtrace_threads \"$file\" \"$cur\")\n"
+	"\t\telse\n"
+	"\t\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"\t\tfi\n"
+	"\t\t;;\n"
+	"\tCOLUMNS | GROUPS)\n"
+	"\t\tcompopt -o nospace 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(_txtrace_list \"${what,,}\" \"$cur\")\n"
 	"\t\t;;\n"
 	"\tPID) mapfile -t COMPREPLY < <(_txtrace_pids \"$cur\") ;;\n"
 	"\tesac\n"
@@ -83,6 +117,12 @@ const char *completion_kind(const char *argument)
 		return "PID_OR_FILE";
 	if (strcmp(argument, "OLD NEW") == 0)
 		return "FILE";
+	if (strcmp(argument, "A,B,...") == 0)
+		return "COLUMNS";
+	if (strcmp(argument, "GROUPS") == 0)
+		return "GROUPS";
+	if (strncmp(argument, "FILE [THREAD", strlen("FILE [THREAD")) == 0)
+		return "FILE_THREAD";
 	if (strchr(argument, '|') && argument[0] != '(' && strncmp(argument, "PID", 3) != 0)
 		return argument;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -6,8 +6,9 @@
 #define COMPLETION_SHELLS "bash|zsh|fish"
 
 /*
- * Return what completes an argument whose name is in capitals, such as FILE: COMMAND, PID, FILE, DIR, PID_OR_FILE, the
- * words of A|B|C, or TEXT, which nothing completes.
+ * Return what completes an argument whose name is in capitals, such as FILE: COMMAND, PID, FILE, DIR, PID_OR_FILE,
+ * FILE_THREAD (a file, and then a thread of it), COLUMNS and GROUPS (lists with commas), the words of A|B|C, or TEXT,
+ * which nothing completes.  The words of columns, groups and threads are those of offers.h.
  */
 const char *completion_kind(const char *argument);
 

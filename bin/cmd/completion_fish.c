@@ -13,6 +13,28 @@ static const char functions[] =
 	"\ttxtrace list 2>/dev/null | awk '$1 == \"pid\" { found = 1; next } found { print $1 }'\n"
 	"end\n"
 	"\n"
+	"function __txtrace_list\n"
+	"\tset -l value (string replace -r '^-(-[^=]*=|[a-z])' '' -- (commandline -ct))\n"
+	"\tset -l head (string match -r '^(?:.*,)?[-+]?' -- $value)\n"
+	"\tfor word in (txtrace help --offer=$argv[1] 2>/dev/null)\n"
+	"\t\techo $head$word\n"
+	"\tend\n"
+	"end\n"
+	"\n"
+	"function __txtrace_file\n"
+	"\tfor word in (commandline -opc)[3..-1]\n"
+	"\t\tif test -f $word\n"
+	"\t\t\techo $word\n"
+	"\t\t\treturn\n"
+	"\t\tend\n"
+	"\tend\n"
+	"\treturn 1\n"
+	"end\n"
+	"\n"
+	"function __txtrace_threads\n"
+	"\ttxtrace help --offer=threads -- (__txtrace_file) 2>/dev/null\n"
+	"end\n"
+	"\n"
 	"complete -c txtrace -f\n"
 	"complete -c txtrace -n __fish_use_subcommand -l help -d 'print the commands'\n"
 	"complete -c txtrace -n __fish_use_subcommand -l version -d 'print the version'\n";
@@ -52,6 +74,8 @@ static void print_argument(const char *argument)
 		{"PID", " -a '(__txtrace_pids)'"},
 		{"PID_OR_FILE", " -F -a '(__txtrace_pids)'"},
 		{"COMMAND", " -a '(__fish_complete_subcommand)'"},
+		{"COLUMNS", " -a '(__txtrace_list columns)'"},
+		{"GROUPS", " -a '(__txtrace_list groups)'"},
 		{"TEXT", ""},
 	};
 	const char *kind = completion_kind(argument);
@@ -88,6 +112,13 @@ static void print_command(const struct command *command)
 	       command->name);
 	for (const struct option_row *row = command->options; row && row->name; row++)
 		print_option(command, row);
+	if (strcmp(completion_kind(command->arguments), "FILE_THREAD") == 0) {
+		printf("complete -c txtrace -n '__fish_seen_subcommand_from %s; and not __txtrace_file >/dev/null' "
+		       "-F\n", command->name);
+		printf("complete -c txtrace -n '__fish_seen_subcommand_from %s; and __txtrace_file >/dev/null' "
+		       "-a '(__txtrace_threads)'\n", command->name);
+		return;
+	}
 	printf("complete -c txtrace -n '__fish_seen_subcommand_from %s'", command->name);
 	if (command == &cmd_help) {
 		fputs(" -a '", stdout);

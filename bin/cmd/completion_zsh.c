@@ -23,6 +23,32 @@ static const char functions[] =
 	"\t_files\n"
 	"}\n"
 	"\n"
+	"_txtrace_list()\n"
+	"{\n"
+	"\tlocal -a offers\n"
+	"\n"
+	"\toffers=(${(f)\"$(txtrace help --offer=$1 2>/dev/null)\"})\n"
+	"\tcompset -P '*,'\n"
+	"\tcompset -P '[-+]'\n"
+	"\tcompadd -q -S , -a offers\n"
+	"}\n"
+	"\n"
+	"_txtrace_file_or_thread()\n"
+	"{\n"
+	"\tlocal word file\n"
+	"\tlocal -a offers\n"
+	"\n"
+	"\tfor word in ${(Q)words[2,CURRENT-1]}; do\n"
+	"\t\t[[ -f $word ]] && file=$word\n"
+	"\tdone\n"
+	"\tif [[ -z $file ]]; then\n"
+	"\t\t_files\n"
+	"\t\treturn\n"
+	"\tfi\n"
+	"\toffers=(${(f)\"$(txtrace help --offer=threads -- $file 2>/dev/null)\"})\n"
+	"\tcompadd -a offers\n"
+	"}\n"
+	"\n"
 	"_txtrace()\n"
 	"{\n"
 	"\tlocal curcontext=$curcontext state line\n"
@@ -70,6 +96,9 @@ static void print_action(const char *argument)
 		{"FILE", "file:_files"},		  {"DIR", "directory:_files -/"},
 		{"PID", "process:_txtrace_pids"},	  {"PID_OR_FILE", "process or file:_txtrace_pids_or_files"},
 		{"COMMAND", "command:_command_names -e"}, {"TEXT", "argument: "},
+		{"COLUMNS", "columns: _txtrace_list columns"},
+		{"GROUPS", "groups: _txtrace_list groups"},
+		{"FILE_THREAD", "file or thread:_txtrace_file_or_thread"},
 	};
 	const char *kind = completion_kind(argument);
 

@@ -209,6 +209,11 @@ static const struct {
 	[COLUMN_FIELD] = {"data.", 0, false},
 };
 
+const char *listing_column_name(int i)
+{
+	return i < COLUMN_FIELD ? columns[i].name : NULL;
+}
+
 static const char usual_text[] = "time,delta,cpu,thread,event,data";
 static const char usual_data[] =
 	"number,ns,time,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";

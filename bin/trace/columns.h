@@ -33,6 +33,9 @@ struct listing {
  */
 bool listing_choose(struct listing *listing, const char *names);
 
+/* Return the name of a column by its number, or NULL after the last one.  "data.FIELD" has none. */
+const char *listing_column_name(int i);
+
 /* Print the text before the first event, for example the column names. */
 void listing_begin(struct listing *listing);
 /* Print one event.  In JSON, ROW_SEPARATOR is in front of it if it is not the first one. */

@@ -9,6 +9,11 @@ bash -n "$scratch/completion" || complain 'the completion is no script'
 mkdir "$scratch/files"
 : >"$scratch/files/some.trx"
 : >"$scratch/files/a file"
+mkdir "$scratch/traces" "$scratch/bin"
+ln -s "$tool" "$scratch/bin/txtrace"
+PATH=$scratch/bin:$PATH # the completion asks the tool
+make_samples
+cp "$samples/threadx.trx" "$scratch/traces/board.trx"
 
 # completes EXPECTED WORD...: bash completes the last word to this; several offers are on one line, with blanks between
 # them
@@ -50,6 +55,22 @@ completes '' print --filter ''
 completes '' list ''
 completes 'recover' help recov
 completes '' nonsense ''
+completes 'number' print --columns nu
+completes 'number,time' print --columns number,ti
+completes 'number,time,thread' print --columns number,time,thr
+completes 'ns,event' follow --columns = ns,ev
+completes 'mutex' record --events mu
+completes 'mutex,-sleep' record --events mutex,-sl
+completes '+file' record --events +fi
+completes 'some.trx' why s
+completes 'timer\ thread' why ../traces/board.trx ti
+completes 'sensor' why ../traces/board.trx se
+completes '' why some.trx se # no trace
+fails 2 'nothing is offered for nonsense, but for columns|groups|threads' help --offer=nonsense
+nr_checks=$((nr_checks + 1))
+"$tool" help --offer=columns | sort >"$scratch/out"
+"$tool" print --columns nonsense "$scratch/traces/board.trx" 2>&1 | sed -e 's/.*there are //' -e 's/,.and data.FIELD//' |
+	sed 's/, /\n/g' | sort | cmp -s - "$scratch/out" || complain "the columns are others: $(tr '\n' ' ' <"$scratch/out")"
 
 fails 2 'there is no completion for csh, but for bash|zsh|fish' help --completion=csh
 "$tool" help --completion=fish >"$scratch/txtrace.fish" || complain 'help --completion=fish fails'
@@ -74,6 +95,10 @@ if command -v fish >/dev/null; then
 	fish_completes 'some.trx' 'diff so'
 	fish_completes 'some.trx' 'print --output so'
 	fish_completes 'recover' 'help recov'
+	fish_completes '--columns=number,time' 'print --columns=number,ti'
+	fish_completes 'mutex,-sleep' 'record --events mutex,-sl'
+	fish_completes 'some.trx' 'why so'
+	fish_completes 'timer thread' 'why ../traces/board.trx ti'
 else
 	echo 'SKIP fish: it is not installed'
 fi
@@ -104,6 +129,10 @@ if command -v zsh >/dev/null; then
 	zsh_completes 'record --policy until-full' 'record --policy un'
 	zsh_completes 'diff some.trx' 'diff so'
 	zsh_completes 'help recover' 'help recov'
+	zsh_completes 'print --columns number,thread' 'print --columns number,thr'
+	zsh_completes 'record --events mutex,-sleep' 'record --events mutex,-sl'
+	zsh_completes 'why some.trx' 'why so'
+	zsh_completes 'why ../traces/board.trx sensor' 'why ../traces/board.trx se'
 else
 	echo 'SKIP zsh: it is not installed'
 fi
