@@ -99,6 +99,10 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 		 const struct timespec *timeout, const sigset_t *mask);
 #endif
 
+#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 34)
+int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags);
+#endif
+
 /* <signal.h> declares sigpause() with the symbol __xpg_sigpause. */
 int __sigpause(int number_or_mask, int is_number);
 int __xpg_sigpause(int number);

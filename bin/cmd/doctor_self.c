@@ -53,7 +53,8 @@ static const struct way ways[TXTRACE_MECHANISMS] = {
 				       "stacks of coroutines and of signals are walked to their ends",
 				       "a walk ends where a stack of a coroutine or a signal begins"},
 	[TXTRACE_MECHANISM_SCHED] = {"perf_event_open", "the begin of a recording",
-				     "the kernel reports each switch of threads", "a trace does not tell which thread had a CPU"},
+				     "the kernel reports each switch of threads",
+				     "a trace does not tell which thread had a CPU"},
 };
 
 static void describe_reason(enum txtrace_mechanism_kind kind, int error, char reason[SCHED_REFUSAL_BYTES])

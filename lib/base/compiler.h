@@ -15,6 +15,23 @@
 #define PX_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define PX_CACHE_LINE 64
 
+/* GCC before version 11 does not have the builtin on x86. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ < 11 && (defined __x86_64__ || defined __i386__)
+PX_INLINE void *px_thread_pointer(void)
+{
+	void *pointer;
+
+#ifdef __x86_64__
+	__asm__("movq %%fs:0, %0" : "=r"(pointer));
+#else
+	__asm__("movl %%gs:0, %0" : "=r"(pointer));
+#endif
+	return pointer;
+}
+#else
+#define px_thread_pointer() __builtin_thread_pointer()
+#endif
+
 /*
  * A test point follows every step that another thread can observe.  In test builds the macro calls
  * a hook, which may sleep, kill the thread, or run a signal handler.  In other builds the macro is

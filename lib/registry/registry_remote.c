@@ -15,6 +15,10 @@
 #include "base/clock.h"
 #include "base/sysv.h"
 
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* glibc before 2.32; on all architectures but Alpha */
+#endif
+
 #define BASE "/dev/shm"
 
 #define GENERATION_OFFSET offsetof(struct px_registry_gate, generation)
@@ -30,7 +34,8 @@ static int open_below(int directory, const char *name, int flags)
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
 	int fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
 
-	if (fd < 0 && errno == ENOSYS) /* Linux before 5.6 does not have this system call */
+	/* Linux before 5.6 does not have this system call, and filters of system calls may refuse it. */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = openat(directory, name, (int)how.flags);
 	return fd;
 }

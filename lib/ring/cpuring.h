@@ -57,7 +57,7 @@ PX_INLINE struct rseq *px_cpu_area(void)
 {
 #if PX_HAS_CPURINGS
 	if (px_cpu_may_have_area()) {
-		char *thread = __builtin_thread_pointer();
+		char *thread = px_thread_pointer();
 		struct rseq *area = (struct rseq *)(void *)(thread + __rseq_offset);
 
 		if ((int32_t)px_read_once(&area->cpu_id) >= 0)

@@ -127,6 +127,21 @@ static bool records_preemption(void)
 	       (major > 4 || (major == 4 && minor >= 17));
 }
 
+/*
+ * The member inherit_thread, which headers before Linux 5.13 do not have: bit 35 of the word after read_format, counted
+ * from the first one in memory.
+ */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define INHERIT_THREAD ((__u64)1 << 35)
+#else
+#define INHERIT_THREAD ((__u64)1 << (63 - 35))
+#endif
+
+static __u64 *flags_of(struct perf_event_attr *attr)
+{
+	return (__u64 *)((char *)attr + offsetof(struct perf_event_attr, read_format) + sizeof(attr->read_format));
+}
+
 static struct perf_event_attr make_attr(bool inherits)
 {
 	struct perf_event_attr attr;
@@ -137,7 +152,8 @@ static struct perf_event_attr make_attr(bool inherits)
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME; /* the buffer shows the CPU; each field costs time */
 	attr.inherit = 1;
-	attr.inherit_thread = !inherits;
+	if (!inherits)
+		*flags_of(&attr) |= INHERIT_THREAD;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
 	attr.context_switch = 1;
@@ -158,8 +174,8 @@ static int open_event(struct px_perf *perf, uint32_t tid, uint32_t cpu)
 			      PERF_FLAG_FD_CLOEXEC);
 
 	/* Before Linux 5.13, children inherit the events, too.  The caller leaves out their records. */
-	if (fd < 0 && errno == EINVAL && perf->attr.inherit_thread) {
-		perf->attr.inherit_thread = 0;
+	if (fd < 0 && errno == EINVAL && (*flags_of(&perf->attr) & INHERIT_THREAD)) {
+		*flags_of(&perf->attr) &= ~INHERIT_THREAD;
 		fd = (int)syscall(SYS_perf_event_open, &perf->attr, (pid_t)tid, (int)cpu, -1,
 				  PERF_FLAG_FD_CLOEXEC);
 	}

@@ -34,7 +34,7 @@ void px_frames_note_stack(bool is_first_thread)
 	if (!entry || entry->stack_top != 0)
 		return; /* the thread of a child runs on the same stack as its parent's */
 	entry->stack_top = is_first_thread ? getauxval(AT_RANDOM) :
-					     (uintptr_t)__builtin_thread_pointer();
+					     (uintptr_t)px_thread_pointer();
 	entry->stack_low = entry->stack_top - (is_first_thread ? STACK_MAX : 0);
 	entry->stack_ends = is_first_thread;
 	entry->interruption = 0;
