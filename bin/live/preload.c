@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <regex.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,20 +23,49 @@
 
 /* Find the preloaded object. */
 
+static void find_tool(char program[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);
+
+	program[length < 0 ? 0 : length] = '\0';
+}
+
 /* If the tool is not installed, find the object in the build directory. */
 static bool find_in_build(char object[PATH_MAX])
 {
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	char *end;
+	char program[PATH_MAX], *end;
 
-	program[length < 0 ? 0 : length] = '\0';
+	find_tool(program);
 	end = strstr(program, "/bin/.libs/");
 	if (!end || strchr(end + strlen("/bin/.libs/"), '/'))
 		return false;
 	*end = '\0';
 	return snprintf(object, PATH_MAX, "%.*s/preload/.libs/" PRELOAD_OBJECT, PATH_MAX - 64,
 			program) > 0 &&
+	       access(object, R_OK) == 0;
+}
+
+/*
+ * If what was installed was moved as a whole, find the object: the way from the tool to it is that from BINDIR to
+ * LIBDIR.
+ */
+static bool find_moved(char object[PATH_MAX])
+{
+	char program[PATH_MAX], *end;
+	size_t shared = 0, length;
+
+	for (size_t i = 0; BINDIR[i] && BINDIR[i] == LIBDIR[i]; i++)
+		if (BINDIR[i] == '/')
+			shared = i + 1;
+	find_tool(program);
+	end = strrchr(program, '/');
+	length = strlen(BINDIR) - shared;
+	if (!end || (size_t)(end - program) <= length || memcmp(end - length, &BINDIR[shared], length) != 0 ||
+	    end[-(ptrdiff_t)length - 1] != '/')
+		return false;
+	end[-(ptrdiff_t)length] = '\0';
+	return snprintf(object, PATH_MAX, "%.*s%s/" PRELOAD_OBJECT, PATH_MAX / 2, program, &LIBDIR[shared]) <
+		       PATH_MAX &&
 	       access(object, R_OK) == 0;
 }
 
@@ -48,7 +78,7 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: %s", own, strerror(errno));
 			return false;
 		}
-	} else if (!find_in_build(object)) {
+	} else if (!find_in_build(object) && !find_moved(object)) {
 		snprintf(object, PATH_MAX, "%s", LIBDIR "/" PRELOAD_OBJECT);
 		if (access(object, R_OK) != 0) {
 			snprintf(why_not, size, "%s: %s; set TXTRACE_PRELOAD to its path", object,

@@ -112,6 +112,21 @@ TXTRACE_PRELOAD=$scratch/none.so "$tool" doctor "$plain" >"$scratch/out" 2>&1
 what='doctor without the object'
 shows 'because' 'none.so: No such file'
 
+# An installation that was moved as a whole: the object is where it is relative to the tool.
+real=$(dirname "$tool")/.libs/txtrace
+libdir=$(sed -n 's/^libdir = //p' Makefile)
+if [ -x "$real" ] && [ "$libdir" = '${exec_prefix}/lib' ]; then
+	mkdir -p "$scratch/moved/bin" "$scratch/moved/lib"
+	cp "$real" "$scratch/moved/bin/txtrace"
+	cp "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" "$scratch/moved/lib"
+	LD_LIBRARY_PATH=$(dirname "$tool")/../lib/.libs "$scratch/moved/bin/txtrace" doctor "$plain" >"$scratch/out" 2>&1
+	what='doctor of an installation that was moved'
+	shows 'object to preload' "$scratch/moved/lib/libtxtrace-preload.so"
+	rm "$scratch/moved/lib/libtxtrace-preload.so"
+	LD_LIBRARY_PATH=$(dirname "$tool")/../lib/.libs "$scratch/moved/bin/txtrace" doctor "$plain" >"$scratch/out" 2>&1
+	grep '^object to preload' "$scratch/out" | grep -q "$scratch" && complain "$what finds an object that is not there"
+fi
+
 # build NAME FLAG...: $scratch/NAME from the C program on standard input
 build()
 {
