@@ -437,10 +437,10 @@ int txtrace_seek(trace_id_t __trid, const struct timespec *__posix_trace_restric
 
 /*
  * Write all events of a log into a new, complete log.  With this, a log that was opened with TXTRACE_OPEN_RUNNING or
- * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads trid
- * to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  ENOTSUP: the log is of a
- * machine with another byte order or other sizes (txtrace_get_machine()), of which the data stay.  EBADF, ENOMEM, ENOSPC,
- * ...: as from posix_trace_create_withlog().
+ * TXTRACE_OPEN_DAMAGED becomes a whole one.  file_desc is open for writing, and the file is empty.  The call reads
+ * trid to its end.  EINVAL: trid is not a log of this process, or the file is not a regular one.  ENOTSUP: the log is
+ * of a machine with another byte order or other sizes (txtrace_get_machine()), of which the data stay.  EBADF, ENOMEM,
+ * ENOSPC, ...: as from posix_trace_create_withlog().
  */
 int txtrace_copy_log(trace_id_t __trid, int __file_desc);
 

@@ -129,8 +129,8 @@ struct txtrace_layout {
  *
  * A field `result` of a call means nothing in an event that begins a wait (TXTRACE_CALL_BEGINS).
  *
- * ENOENT: the type has no description, or one that only names a type of the program, or the description of a span, or it
- * has a long double of another kind of machine.
+ * ENOENT: the type has no description, or one that only names a type of the program, or the description of a span, or
+ * it has a long double of another kind of machine.
  * EINVAL: trid is not a stream of this process, it has no such type, or layout is NULL.  ENOMEM.
  */
 int txtrace_get_layout(trace_id_t __trid, trace_event_id_t __event, struct txtrace_layout **__layout);

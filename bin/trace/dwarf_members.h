@@ -13,8 +13,8 @@
 bool dwarf_members_complete(Dwarf_Die *die, Dwarf_Die *type);
 
 /*
- * Write the description of a type for this machine, with a null byte, and the size of the type in bytes.  Return false if it cannot be
- * described; *why is then the reason.
+ * Write the description of a type for this machine, with a null byte, and the size of the type in bytes.  Return false
+ * if it cannot be described; *why is then the reason.
  */
 bool dwarf_members_describe(Dwarf_Die *die, const struct px_fields_model *model, char text[PX_FIELDS_TEXT_MAX + 1],
 			    uint64_t *size, const char **why);

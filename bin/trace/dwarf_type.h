@@ -24,8 +24,9 @@ enum dwarf_type_result {
 };
 
 /*
- * Find the type of a reference ("struct order", "order_t") in a program for the machine of this model.  After DWARF_TYPE_FOUND, text is its description, with a
- * null byte.  After DWARF_TYPE_UNFIT, *why is the reason, as a sentence about the type without its subject.
+ * Find the type of a reference ("struct order", "order_t") in a program for the machine of this model.  After
+ * DWARF_TYPE_FOUND, text is its description, with a null byte.  After DWARF_TYPE_UNFIT, *why is the reason, as a
+ * sentence about the type without its subject.
  */
 enum dwarf_type_result dwarf_type_describe(Dwarf *dwarf, const char *reference, const struct px_fields_model *model,
 					   char text[PX_FIELDS_TEXT_MAX + 1], const char **why);

@@ -72,8 +72,8 @@ const char *payload_description(struct source *source, trace_event_id_t type);
 const unsigned char *payload_bytes(const struct source *source, const struct event *event);
 
 /*
- * Return the number of 1, 2, 4 or 8 bytes at this offset of the data, as it was in the memory of the traced program.  The
- * data have all of it.
+ * Return the number of 1, 2, 4 or 8 bytes at this offset of the data, as it was in the memory of the traced program.
+ * The data have all of it.
  */
 uint64_t payload_number(const struct source *source, const struct event *event, size_t offset, size_t bytes);
 

@@ -70,8 +70,9 @@ const struct symbols_frame *symbols_frames(struct symbols *symbols, uint64_t add
 const char *symbols_data(struct symbols *symbols, uint64_t address);
 
 /*
- * Describe a type of the program (dwarf_type.h), from the debugging information of the program, or of one of its shared
- * objects, which are for the machine of this model.  Return false if this fails; `why` is then a sentence for people without the name of the type.
+ * Describe a type of the program (dwarf_type.h), from the debugging information of the program, or of one of its
+ * shared objects, which are for the machine of this model.  Return false if this fails; `why` is then a sentence for
+ * people without the name of the type.
  */
 bool symbols_type(struct symbols *symbols, const char *reference, const struct px_fields_model *model,
 		  char text[PX_FIELDS_TEXT_MAX + 1], char why[SYMBOLS_WHY_BYTES]);

@@ -162,8 +162,8 @@ typedef void px_fields_visit(void *argument, enum px_fields_step step, const cha
 
 /*
  * Call visit() for each value that the data have whole, and for the beginning of a text, in the order of the
- * description.  A long double whose format is not known has no value.  Return how many bytes the type takes; a type with an array to the end of the data takes them all.  If
- * this is more than `size`, values are missing.
+ * description.  A long double whose format is not known has no value.  Return how many bytes the type takes; a type
+ * with an array to the end of the data takes them all.  If this is more than `size`, values are missing.
  */
 size_t px_fields_walk(const struct px_fields *fields, const unsigned char *data, size_t size,
 		      px_fields_visit *visit, void *argument);

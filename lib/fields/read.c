@@ -88,7 +88,7 @@ static double get_quadruple(const struct data *data, uint64_t at)
 	uint64_t high = get_bytes(data, at + (data->is_big ? 0 : 8), 8);
 	uint64_t low = get_bytes(data, at + (data->is_big ? 8 : 0), 8);
 	unsigned int exponent = (unsigned int)(high >> 48);
-	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; if there is an exponent, one more is before the point */
+	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; one more is before the point, but not for 0 */
 
 	fraction &= UINT64_MAX >> 1;
 	fraction |= (uint64_t)((exponent & 0x7FFF) > 0) << 63;
@@ -274,7 +274,9 @@ static void walk_struct(const struct walk *walk, const struct px_struct *of, uin
 size_t px_fields_walk(const struct px_fields *fields, const unsigned char *data, size_t size,
 		      px_fields_visit *visit, void *argument)
 {
-	const struct walk walk = {.data = {data, size, fields->is_big, fields->long_double_digits}, .visit = visit, .argument = argument};
+	const struct walk walk = {.data = {data, size, fields->is_big, fields->long_double_digits},
+				  .visit = visit,
+				  .argument = argument};
 	const struct px_struct *top = fields->top;
 
 	if (!top)

@@ -46,8 +46,8 @@
  * overwritten.  If there is one before it, the writer overwrites it with a *cover*, an entry RUNNING of no thread,
  * which has the stamp of the newest event.  The writer overwrites the first of all these entries last.
  *
- * All numbers have the byte order of the machine that wrote them (order.h).  The structures have the same members at the
- * same offsets on all machines (MODEL-9).
+ * All numbers have the byte order of the machine that wrote them (order.h).  The structures have the same members at
+ * the same offsets on all machines (MODEL-9).
  */
 #ifndef PX_LOG_FORMAT_H
 #define PX_LOG_FORMAT_H
@@ -97,8 +97,8 @@
 #define PX_LOG_GAP_TICKS (UINT64_C(1) << 30)
 
 /*
- * The properties of the machine and of the library that wrote the log.  A writer that continues a log compares them with
- * its own.  A reader needs them for the data of user events.
+ * The properties of the machine and of the library that wrote the log.  A writer that continues a log compares them
+ * with its own.  A reader needs them for the data of user events.
  */
 struct px_log_machine {
 	uint16_t byte_order; /* 0x0102, in the byte order of the machine, also in memory */

@@ -121,8 +121,8 @@ struct px_log_object {
 
 /*
  * Return the check sum of these bytes, continued from sum.  A check sum finds damage, but does not protect against
- * forgery.  It is a sum of words, so it depends on the byte order of the writer: is_swapped says that this was the other
- * one.
+ * forgery.  It is a sum of words, so it depends on the byte order of the writer: is_swapped says that this was the
+ * other one.
  */
 uint32_t px_frame_sum(uint32_t sum, const void *data, size_t size, bool is_swapped);
 

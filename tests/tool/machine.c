@@ -43,8 +43,8 @@ struct reading {
 static const char description[] =
 	"enum colour { RED, GREEN = 300, BLUE = -2 }; char letter; long number; void *place; unsigned short little;"
 	" unsigned int flags : 3, level : 13; int balance : 9; double load; float share; long double exact;"
-	" enum colour colour; char after_enum; uint64_t large; int32_t row[2][2]; struct { int16_t x; long long y; } at;"
-	" size_t size; _Bool is_last; char name[7];";
+	" enum colour colour; char after_enum; uint64_t large; int32_t row[2][2]; struct { int16_t x; long long y; }"
+	" at; size_t size; _Bool is_last; char name[7];";
 
 static void must(int error, const char *what)
 {
