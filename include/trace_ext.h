@@ -681,6 +681,70 @@ int txtrace_recover_each(void (*__tell)(const char *__path, int __error, void *_
 int txtrace_pack(int __from, int __to);
 
 /*
+ * Merged logs.  A merged log holds the events of several logs, its origins, which may come from several machines
+ * (hosts). Each host has a number, because two hosts have processes and CPUs with the same numbers.  In a merged log,
+ * pids, tids and CPUs of all functions and of all data that the library recorded are those of their host, plus the
+ * number of the host times TXTRACE_HOST_PIDS or TXTRACE_HOST_CPUS:
+ *
+ *	pid 10001234	the process 1234 of host 1
+ *	CPU 20003	CPU 3 of host 2
+ *
+ * All other logs have one host, with the number 0.
+ */
+#define TXTRACE_HOST_PIDS 10000000
+#define TXTRACE_HOST_CPUS 10000
+
+struct txtrace_origin {
+	unsigned int host; /* number of the host */
+	pid_t pid; /* the first process of a log that was merged: the modules are those of this process; otherwise 0 */
+	int merged;	/* 1: trid is a merged log */
+	int __reserved_int;
+	/* What was added to the times of this log: shift_ns, and drift * 10^-12 of the time since its first event. */
+	long long shift_ns;
+	long long drift;
+	long long uncertainty_ns; /* the true times are not farther away; -1: not known */
+	char name[64];		  /* of the file */
+	char host_name[64];
+	char boot_id[40];
+	char uuid[40]; /* of the log, in hexadecimal digits */
+	unsigned long long __reserved[4];
+};
+
+/*
+ * Get origin number i of a log, from 0 on.  A log that is not merged has one: itself.  ENOENT: there are not so many.
+ * EINVAL: trid is not a pre-recorded stream of this process, or origin is NULL.
+ *
+ * txtrace_get_origin_modules() gets the modules of an origin, as txtrace_get_modules() gets those of a log.  A merged
+ * log has no modules of its own.
+ */
+int txtrace_get_origin(trace_id_t __trid, unsigned int __i, struct txtrace_origin *__origin);
+int txtrace_get_origin_modules(trace_id_t __trid, unsigned int __i, char *__buffer, size_t __size, size_t *__length);
+
+/*
+ * Make a merged log of logs that are open.  txtrace_merge_begin() makes it; file_desc is open for writing, and the file
+ * is empty.  The logs may be closed afterwards.  txtrace_merge_event() appends an event of the log with this number in
+ * the list.  Its members are those that txtrace_getnext_events() returns, except for offset, which is ignored, and
+ * time_ns, which is the time in the merged log; data has event->length bytes.  The caller appends the events of all
+ * logs in the order of their new times.  txtrace_merge_origin() notes for one of the logs the name of its file, and
+ * what was added to its times; other members of *origin are ignored.  txtrace_merge_end() completes the merged log and
+ * frees the merge, also after an error.  These functions are thread-safe for different merges.
+ *
+ * Two logs are of the same host if boot id and name of the host are the same.  On one host, threads with the same pid
+ * and tid are one thread.
+ *
+ * EINVAL: a pointer is NULL, one of the logs is not a log, or there is no log with this number.  E2BIG: more than 214
+ * hosts, or more event types than a log can have.  EBADF, ENOMEM, ENOSPC, ...: as from posix_trace_create_withlog().
+ */
+struct txtrace_merge;
+
+int txtrace_merge_begin(int __file_desc, const trace_id_t *__logs, unsigned int __nr_logs,
+			struct txtrace_merge **__merge);
+int txtrace_merge_event(struct txtrace_merge *__merge, unsigned int __log, const struct txtrace_event *__event,
+			const void *__data);
+int txtrace_merge_origin(struct txtrace_merge *__merge, unsigned int __log, const struct txtrace_origin *__origin);
+int txtrace_merge_end(struct txtrace_merge *__merge);
+
+/*
  * Set the length of a tick of a foreign trace file, in nanoseconds.  The default is the length in the file.  Only files
  * of this library and of txtrace contain it; for other files the default is 1000.  EINVAL also means that trid is not a
  * foreign trace file, or that tick_ns is not between 1e-9 and 1e15.

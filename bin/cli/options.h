@@ -107,6 +107,7 @@ enum {
 	OPTION_SPAN,
 	OPTION_TIME,
 	OPTION_HOST,
+	OPTION_COMPRESS,
 	OPTION_OWN /* each command numbers its own options from this code on */
 };
 

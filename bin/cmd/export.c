@@ -12,7 +12,7 @@
 
 enum { OPTION_TO = OPTION_OWN };
 
-#define OWN_OPTIONS 7
+#define OWN_OPTIONS 8
 
 #define ADDRESS(name) &exporter_##name,
 static const struct exporter *const exporters[] = {EXPORTERS(ADDRESS) NULL};
@@ -38,6 +38,7 @@ static const struct option_row option_rows[] = {
 	{OPTION_SPLIT, "split", NULL, "trx: a file for each 200000 events"},
 	{OPTION_PER_CORE, "per-core", NULL, "trx: a file for each CPU"},
 	{OPTION_HOST, "host", "NAME", "clickhouse: the machine of the trace"},
+	{OPTION_COMPRESS, "compress", NULL, "perfetto: compressed packets"},
 	OPTIONS_END,
 };
 
@@ -48,7 +49,7 @@ struct options {
 	const char *output;
 	bool overwrites;
 	const char *columns, *host;
-	bool quotes_ns;
+	bool quotes_ns, compresses;
 	bool splits, per_core;
 	uint64_t limit;
 	int own_option[OWN_OPTIONS]; /* the given options; not every exporter takes these */
@@ -128,6 +129,9 @@ static bool read_option(void *argument, int code)
 		return note_own(options, code);
 	case OPTION_HOST:
 		options->host = optarg;
+		return note_own(options, code);
+	case OPTION_COMPRESS:
+		options->compresses = true;
 		return note_own(options, code);
 	case OPTION_NS:
 		return note_own(options, code) && options_is_string(optarg, &options->quotes_ns);
@@ -230,6 +234,7 @@ static int export_file(const struct options *options, const char *path)
 	export.columns = options->columns;
 	export.host = options->host;
 	export.quotes_ns = options->quotes_ns;
+	export.compresses = options->compresses;
 	export.splits = options->splits;
 	export.per_core = options->per_core;
 	export.limit = options->limit;

@@ -12,7 +12,9 @@
 #include "cli/fields.h"
 #include "cli/rows.h"
 #include "cli/terminal.h"
+#include "cmd/info_origins.h"
 #include "live/wrapper_stats.h"
+#include "trace/origins.h"
 #include "trace/programs.h"
 #include "trace/sched.h"
 #include "trace/selection.h"
@@ -242,8 +244,8 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 static void put_site(struct text *text, const struct source *source, struct symbols *symbols,
 		     const struct txtrace_object *object)
 {
-	bool is_listed = object->site && programs_was_listed(&source->programs, object->pid);
-	const char *site = is_listed ? symbols_code(symbols, object->site) : NULL;
+	uint64_t code = object->site ? programs_code_at(&source->programs, object->pid, object->site) : 0;
+	const char *site = code ? symbols_code(symbols, code) : NULL;
 
 	if (object->address > 0)
 		text_printf(text, "  0x%llx", object->address);
@@ -359,14 +361,10 @@ static void list_modules(struct text *text, const struct source *source)
 		{"path", NULL, 2, 0, false},  {NULL, NULL, 0, 0, false},
 	};
 	struct rows rows = {.text = text, .columns = columns};
-	size_t length = 0;
-	char *modules, *rest;
+	char *modules = source_modules(source), *rest = modules;
 
-	txtrace_get_modules(source->trace, NULL, 0, &length);
-	modules = rest = must(calloc(length + 1, 1));
 	text_char(text, '\n');
 	rows_titles(&rows);
-	txtrace_get_modules(source->trace, modules, length, &length);
 	for (char *line; (line = strsep(&rest, "\n"));)
 		if (*line)
 			put_module(&rows, line);
@@ -382,8 +380,8 @@ static void put_json_objects(struct json *json, const struct source *source)
 	json_array(json, "object_list");
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *object = &source->objects[i];
-		bool is_listed = object->site && programs_was_listed(&source->programs, object->pid);
-		const char *site = is_listed ? symbols_code(symbols, object->site) : NULL;
+		uint64_t code = object->site ? programs_code_at(&source->programs, object->pid, object->site) : 0;
+		const char *site = code ? symbols_code(symbols, code) : NULL;
 
 		if (object->type == OBJECT_EVENT_TYPE)
 			continue;
@@ -448,13 +446,9 @@ static void put_json_module(struct json *json, const char *line)
 
 static void put_json_modules(struct json *json, const struct source *source)
 {
-	size_t length = 0;
-	char *modules, *rest;
+	char *modules = source_modules(source), *rest = modules;
 
-	txtrace_get_modules(source->trace, NULL, 0, &length);
-	modules = rest = must(calloc(length + 1, 1));
 	json_array(json, "module_list");
-	txtrace_get_modules(source->trace, modules, length, &length);
 	for (char *line; (line = strsep(&rest, "\n"));)
 		if (*line)
 			put_json_module(json, line);
@@ -470,6 +464,8 @@ static void put_json_lists(const struct options *options, struct json *json, str
 		put_json_types(json, source);
 	if (options->modules)
 		put_json_modules(json, source);
+	if (source_is_merged(source))
+		info_json_origins(json, source);
 }
 
 static void print_lists(const struct options *options, struct text *text, struct source *source)
@@ -480,6 +476,8 @@ static void print_lists(const struct options *options, struct text *text, struct
 		list_types(text, source);
 	if (options->modules)
 		list_modules(text, source);
+	if (source_is_merged(source))
+		info_list_origins(text, source);
 	if (options->wrappers && !source->file.foreign)
 		wrapper_stats_list(text, source);
 }

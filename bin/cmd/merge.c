@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* txtrace merge: write the events of several traces to one trace buffer, sorted by time. */
+/* txtrace merge: write the events of several traces to one log or trace buffer, sorted by time. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "cmd/merge_log.h"
 #include "report/messages.h"
 #include "trace/calls.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "trx/trx.h"
 
-enum { OPTION_OFFSET = OPTION_OWN, OPTION_MESSAGE };
+enum { OPTION_OFFSET = OPTION_OWN, OPTION_MESSAGE, OPTION_TO };
+
+enum { TO_CHOSEN, TO_LOG, TO_TRX };
+
+#define FILES_MAX 4096
 
 static const struct option_row option_rows[] = {
 	OPTION_ROW_OUTPUT,
 	OPTION_ROW_FORCE,
+	{OPTION_TO, "to", "log|trx", "a log (usual if all files are logs), or a trace buffer"},
 	{OPTION_OFFSET, "offset", "FILE=TIME", "start time of a trace, or a shift in time"},
 	{OPTION_MESSAGE, "message", "S..R:FIELD", "correct the clocks: the events of messages"},
 	OPTION_ROW_FILTER,
@@ -37,21 +44,27 @@ struct offset {
 struct options {
 	struct selection selection;
 	struct trx_options trx;
-	struct offset offset[TRX_INPUTS_MAX];
+	struct offset *offset;
 	unsigned int nr_offsets;
 	struct spans messages;
+	int to;
+	bool is_log; /* the output is a log */
 };
 
 struct input {
-	struct source *source;
+	const char *path;
+	struct source *source; /* NULL: it is closed, because there are many files */
 	char *label;
+	/* Facts of the file, which stay known when it is closed. */
+	bool is_foreign, is_empty;
+	int64_t first_ns, base_ns;
 	struct event event; /* the next event */
 	bool has_event;
 	int64_t time_ns; /* of this event, in the merged trace */
 };
 
-static struct input inputs[TRX_INPUTS_MAX];
-static struct messages_file placed[TRX_INPUTS_MAX]; /* for each input */
+static struct input *inputs;
+static struct messages_file *placed; /* for each input */
 static unsigned int nr_inputs;
 
 /* Start times of the files. */
@@ -74,9 +87,9 @@ static struct offset *find_offset(struct options *options, const char *path)
  * Return the time of an offset. A time of day without a date belongs to the day on which the trace begins, if this day
  * is known.
  */
-static int64_t date_of(const struct offset *offset, const struct source *source)
+static int64_t date_of(const struct offset *offset, const struct input *input)
 {
-	const struct source day = {.first_ns = source->first_ns + source->base_ns};
+	const struct source day = {.first_ns = input->first_ns + input->base_ns};
 
 	return time_arg_ns(&offset->time_arg, &day);
 }
@@ -84,13 +97,13 @@ static int64_t date_of(const struct offset *offset, const struct source *source)
 /* Get the start time of a log, or of a buffer with --offset. Return false if it is unknown. */
 static bool own_begin(struct options *options, const struct input *input, int64_t *begin)
 {
-	const struct offset *offset = find_offset(options, input->source->path);
+	const struct offset *offset = find_offset(options, input->path);
 
 	if (offset && !offset->time_arg.is_relative)
-		*begin = date_of(offset, input->source);
+		*begin = date_of(offset, input);
 	else
-		*begin = input->source->first_ns + (offset ? offset->time_arg.ns : 0);
-	return !input->source->file.foreign || (offset && !offset->time_arg.is_relative);
+		*begin = input->first_ns + (offset ? offset->time_arg.ns : 0);
+	return !input->is_foreign || (offset && !offset->time_arg.is_relative);
 }
 
 /*
@@ -103,7 +116,7 @@ static void place_all(struct options *options)
 	bool is_dated = false;
 
 	for (unsigned int i = 0; i < nr_inputs; i++) {
-		if (!inputs[i].has_event || !own_begin(options, &inputs[i], &begin))
+		if (inputs[i].is_empty || !own_begin(options, &inputs[i], &begin))
 			continue;
 		common = is_dated && common < begin ? common : begin;
 		is_dated = true;
@@ -113,11 +126,12 @@ static void place_all(struct options *options)
 
 		if (!own_begin(options, input, &begin))
 			begin += common; /* in a trace without a date, first_ns is 0 */
-		placed[i] = (struct messages_file){.path = input->source->path,
+		placed[i] = (struct messages_file){.path = input->path,
 						   .source = input->source,
-						   .shift_ns = begin - input->source->first_ns};
+						   .shift_ns = begin - input->first_ns,
+						   .uncertainty_ns = -1};
 	}
-	options->trx.epoch_ns = is_dated ? 0 : inputs[0].source->base_ns;
+	options->trx.epoch_ns = is_dated ? 0 : inputs[0].base_ns;
 }
 
 /* If an offset names a file that is not merged, print a message and return false. */
@@ -144,17 +158,10 @@ static void read_next(const struct options *options, struct input *input)
 }
 
 /* To place a file, its first event is needed, and to correct its clock, all events. */
-static void place_inputs(struct options *options)
+static bool place_inputs(struct options *options)
 {
-	for (unsigned int i = 0; i < nr_inputs; i++)
-		read_next(options, &inputs[i]);
 	place_all(options);
-	if (options->messages.nr > 0)
-		messages_place(&options->messages, placed, nr_inputs);
-	for (unsigned int i = 0; i < nr_inputs; i++) {
-		source_rewind(inputs[i].source);
-		read_next(options, &inputs[i]);
-	}
+	return options->messages.nr == 0 || messages_place(&options->messages, placed, nr_inputs);
 }
 
 /* Return the name of a file without directories and suffix. */
@@ -165,15 +172,62 @@ static char *label_of(const char *path)
 	return strndup(name, length_without_suffix(name));
 }
 
+/* Open a file, and note the facts of it. */
 static bool open_input(const struct options *options, struct input *input, const char *path)
 {
+	struct event event;
+
+	input->path = path;
 	input->source = source_open_mixed(path, options->selection.tick_ns);
 	input->label = label_of(path);
 	if (!input->source || !input->label)
 		return false;
 	source_report_losses(input->source);
-	calls_expand(input->source);
+	input->is_foreign = input->source->file.foreign;
+	input->is_empty = !source_next(input->source, &event);
+	input->first_ns = input->source->first_ns;
+	input->base_ns = input->source->base_ns;
+	source_rewind(input->source);
 	return true;
+}
+
+static void close_input(struct input *input)
+{
+	source_close(input->source);
+	input->source = NULL;
+}
+
+/* A trace buffer is made from all files at once. */
+static bool open_again(const struct options *options)
+{
+	for (unsigned int i = 0; i < nr_inputs; i++) {
+		if (!inputs[i].source)
+			inputs[i].source = source_open_mixed(inputs[i].path, options->selection.tick_ns);
+		if (!inputs[i].source)
+			return false;
+	}
+	return true;
+}
+
+/* Decide whether the output is a log. */
+static bool choose_output(struct options *options)
+{
+	const char *foreign = NULL;
+
+	for (unsigned int i = 0; i < nr_inputs; i++)
+		if (inputs[i].is_foreign && !foreign)
+			foreign = inputs[i].path;
+	options->is_log = options->to == TO_LOG ||
+			  (options->to == TO_CHOSEN && !foreign && !options->trx.splits && !options->trx.per_core);
+	if (options->is_log && foreign)
+		message("%s is a trace buffer, which has no times for a log: use --to trx", foreign);
+	else if (options->is_log && (options->trx.splits || options->trx.per_core))
+		message("--split and --per-core need --to trx");
+	else if (!options->is_log && nr_inputs > TRX_INPUTS_MAX)
+		message("merge --to trx takes %d files at most", TRX_INPUTS_MAX);
+	else
+		return options->is_log || open_again(options);
+	return false;
 }
 
 static struct input *oldest_input(void)
@@ -194,6 +248,11 @@ static void put_all(const struct options *options, struct trx *trx)
 {
 	struct input *input;
 	uint64_t nr_events = 0;
+
+	for (unsigned int i = 0; i < nr_inputs; i++) {
+		calls_expand(inputs[i].source);
+		read_next(options, &inputs[i]);
+	}
 
 	while ((input = oldest_input())) {
 		trx_put(trx, (unsigned int)(input - inputs), &input->event, input->time_ns);
@@ -238,32 +297,62 @@ static bool write_merged(struct options *options)
 static bool is_input(const char *output)
 {
 	for (unsigned int i = 0; i < nr_inputs; i++)
-		if (is_same_file(inputs[i].source->path, output)) {
+		if (is_same_file(inputs[i].path, output)) {
 			message("%s is an input file; the output needs another name", output);
 			return true;
 		}
 	return false;
 }
 
-static int merge_files(struct options *options, int n, char **paths)
+static bool write_log(const struct options *options)
+{
+	const struct merge_log merge = {.output = options->trx.output,
+					.overwrites = options->trx.overwrites,
+					.selection = &options->selection,
+					.files = placed,
+					.nr_files = nr_inputs};
+
+	return merge_log_write(&merge);
+}
+
+static bool begin_selection(const struct options *options)
 {
 	struct source *sources[TRX_INPUTS_MAX];
+
+	for (unsigned int i = 0; i < nr_inputs; i++)
+		sources[i] = inputs[i].source;
+	return selection_begin(&options->selection, sources, nr_inputs);
+}
+
+/* Two files with the same events are a mistake, whatever the output is. */
+static bool check_same(void)
+{
+	const struct merge_log merge = {.files = placed, .nr_files = nr_inputs};
+
+	return merge_log_check(&merge);
+}
+
+static int merge_files(struct options *options, int n, char **paths)
+{
 	bool is_fine = true;
 
+	inputs = must(calloc((size_t)n, sizeof(*inputs)));
+	placed = must(calloc((size_t)n, sizeof(*placed)));
 	for (int i = 0; is_fine && i < n; i++) {
 		is_fine = open_input(options, &inputs[i], paths[i]);
-		sources[i] = inputs[i].source;
 		nr_inputs++;
+		if (n > MERGE_AT_ONCE)
+			close_input(&inputs[i]);
 	}
-	is_fine = is_fine && selection_begin(&options->selection, sources, nr_inputs);
-	if (is_fine)
-		place_inputs(options);
-	is_fine = is_fine && check_offsets(options) && !is_input(options->trx.output) &&
-		  write_merged(options);
+	is_fine = is_fine && choose_output(options) && (options->is_log || begin_selection(options)) &&
+		  place_inputs(options) && check_offsets(options) && !is_input(options->trx.output) && check_same() &&
+		  (options->is_log ? write_log(options) : write_merged(options));
 	for (unsigned int i = 0; i < nr_inputs; i++) {
-		source_close(inputs[i].source);
+		close_input(&inputs[i]);
 		free(inputs[i].label);
 	}
+	free(inputs);
+	free(placed);
 	return is_fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 
@@ -271,21 +360,25 @@ static int merge_files(struct options *options, int n, char **paths)
 
 static bool read_offset(struct options *options, const char *argument)
 {
-	struct offset *offset = &options->offset[options->nr_offsets];
 	const char *equals = strrchr(argument, '=');
+	struct offset *offset;
 
 	if (!equals || equals == argument) {
 		message("--offset takes FILE=TIME, not %s", argument);
 		return false;
 	}
-	if (options->nr_offsets == TRX_INPUTS_MAX) {
-		message("--offset can be given for at most %d files", TRX_INPUTS_MAX);
-		return false;
-	}
-	offset->file = argument;
-	offset->length = (size_t)(equals - argument);
-	options->nr_offsets++;
+	options->offset = must(reallocarray(options->offset, options->nr_offsets + 1, sizeof(*offset)));
+	offset = &options->offset[options->nr_offsets++];
+	*offset = (struct offset){.file = argument, .length = (size_t)(equals - argument)};
 	return time_arg_parse(equals + 1, &offset->time_arg);
+}
+
+static bool read_output_kind(struct options *options, const char *argument)
+{
+	options->to = strcmp(argument, "log") == 0 ? TO_LOG : strcmp(argument, "trx") == 0 ? TO_TRX : TO_CHOSEN;
+	if (options->to == TO_CHOSEN)
+		message("--to takes log or trx, not %s", argument);
+	return options->to != TO_CHOSEN;
 }
 
 /* After an error, print a message and return false. */
@@ -302,6 +395,8 @@ static bool read_option(void *argument, int code)
 		return true;
 	case OPTION_FORCE:
 		return options->trx.overwrites = true;
+	case OPTION_TO:
+		return read_output_kind(options, optarg);
 	case OPTION_OFFSET:
 		return read_offset(options, optarg);
 	case OPTION_MESSAGE:
@@ -321,8 +416,8 @@ static bool check_order(const struct options *options, int nr_files)
 		message("merge needs -o FILE; see txtrace merge --help");
 	else if (nr_files < 2)
 		message("merge takes two files or more; see txtrace merge --help");
-	else if (nr_files > TRX_INPUTS_MAX)
-		message("merge takes %d files at most", TRX_INPUTS_MAX);
+	else if (nr_files > FILES_MAX)
+		message("merge takes %d files at most", FILES_MAX);
 	else if (strcmp(options->trx.output, "-") == 0 &&
 		 (options->trx.splits || options->trx.per_core))
 		message("more than one file would be written: use -o FILE");
@@ -343,6 +438,7 @@ static int run(int argc, char **argv)
 	code = merge_files(&options, argc - optind, argv + optind);
 	selection_free(&options.selection);
 	spans_free(&options.messages);
+	free(options.offset);
 	return code;
 }
 

@@ -29,6 +29,7 @@ struct export
 	const char *columns;   /* NULL means the default columns */
 	const char *host;      /* the machine of the trace, or NULL */
 	bool quotes_ns;	       /* in JSON lines, ns is a string */
+	bool compresses;       /* perfetto: compressed packets */
 	bool splits, per_core; /* write several files */
 	uint64_t limit;    /* maximum number of events */
 	void *state;	       /* data of the exporter */

@@ -26,96 +26,47 @@
 #include "cli/options.h"
 #include "export/annotations.h"
 #include "export/export.h"
+#include "export/packets.h"
+#include "export/perfetto_hosts.h"
 #include "export/timeline.h"
+#include "export/wire.h"
 #include "export/perfetto.pb-c.h"
 #include "trace/calldata.h"
+#include "trace/origins.h"
+#include "trace/programs.h"
 #include "trace/stack.h"
 
 #define SEQUENCE 1
 
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 }; /* bits of sequence_flags */
 
-#define VARINT_BYTES 10
 #define FRAME_BYTES 1024 /* room for the name of a function or file in a stack; a longer one is truncated */
 
-/* The bytes of the event that the code encodes now. */
-struct wire {
-	unsigned char *bytes;
-	size_t used, room;
-};
-
+/* The trace of a host.  A log that is not merged has one. */
 struct perfetto {
 	struct export *export;
-	struct timeline *timeline;
+	struct packets packets;
 	struct intern names, labels, values;
 	struct wire event, callstack;
-	bool has_clock;
 	bool has_native; /* the log has all that Perfetto's own events of thread states need */
 	struct map native; /* key: the number of a thread; value: its CPU << 8 | its last state of Perfetto */
 	unsigned char *packed;
 	size_t packed_room;
 };
 
-/* Encoding. */
+struct hosts {
+	struct timeline *timeline;
+	bool has_clock;
+	unsigned int nr;
+	struct perfetto *perfetto; /* of each host */
+};
 
-static size_t put_varint(unsigned char *at, uint64_t number)
+/* Return the trace of the host of a process. */
+static struct perfetto *perfetto_of(const struct hosts *hosts, int pid)
 {
-	size_t size = 0;
+	unsigned int host = pid > 0 ? (unsigned int)pid / TXTRACE_HOST_PIDS : 0;
 
-	for (; number >= 0x80; number >>= 7)
-		at[size++] = (unsigned char)(number | 0x80);
-	at[size++] = (unsigned char)number;
-	return size;
-}
-
-static size_t put_number(unsigned char *at, unsigned int field, uint64_t number)
-{
-	size_t size = put_varint(at, field << 3);
-
-	return size + put_varint(at + size, number);
-}
-
-static size_t put_real(unsigned char *at, unsigned int field, double real)
-{
-	size_t size = put_varint(at, field << 3 | 1);
-	uint64_t bits;
-
-	memcpy(&bits, &real, sizeof(bits));
-	for (unsigned int i = 0; i < sizeof(bits); i++)
-		at[size++] = (unsigned char)(bits >> 8 * i);
-	return size;
-}
-
-static size_t put_length(unsigned char *at, unsigned int field, size_t length)
-{
-	size_t size = put_varint(at, field << 3 | 2);
-
-	return size + put_varint(at + size, length);
-}
-
-/* Make room for `size` more bytes, and return their address. */
-static unsigned char *wire_room(struct wire *wire, size_t size)
-{
-	if (size > wire->room - wire->used) {
-		wire->room = 2 * (wire->used + size);
-		wire->bytes = must(realloc(wire->bytes, wire->room));
-	}
-	return wire->bytes + wire->used;
-}
-
-static void wire_number(struct wire *wire, unsigned int field, uint64_t number)
-{
-	wire->used += put_number(wire_room(wire, 2 * VARINT_BYTES), field, number);
-}
-
-static void wire_fixed(struct wire *wire, unsigned int field, uint64_t number)
-{
-	unsigned char *at = wire_room(wire, 2 * VARINT_BYTES);
-	size_t size = put_varint(at, field << 3 | 1);
-
-	for (int i = 0; i < 8; i++)
-		at[size++] = (unsigned char)(number >> 8 * i);
-	wire->used += size;
+	return &hosts->perfetto[host < hosts->nr ? host : 0];
 }
 
 /* Rare packets. */
@@ -136,7 +87,8 @@ static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
 		perfetto->packed = must(malloc(perfetto->packed_room));
 	}
 	perfetto__trace__pack(&trace, perfetto->packed);
-	text_put(&perfetto->export->text, perfetto->packed, size);
+	packets_put(&perfetto->packets, perfetto->packed, size);
+	packets_end_packet(&perfetto->packets);
 }
 
 /* After a loss, readers forget all texts and defaults, so write these again. */
@@ -178,8 +130,23 @@ static void put_clock(struct perfetto *perfetto, int64_t time_ns)
 	put_packet(perfetto, &packet);
 }
 
+/* The name of a thread ends with its tid.  On its own machine, it is the tid without the number of the host. */
+static void put_own_name(char *name, size_t size, const char *of, int tid)
+{
+	char suffix[16];
+	size_t length;
+
+	text_utf8(name, size, of);
+	length = strlen(name);
+	snprintf(suffix, sizeof(suffix), " %d", tid);
+	if (tid >= TXTRACE_HOST_PIDS && length > strlen(suffix) &&
+	    strcmp(name + length - strlen(suffix), suffix) == 0)
+		sprintf(name + length - strlen(suffix), " %d", tid % TXTRACE_HOST_PIDS);
+}
+
 static void put_track(void *arg, const struct track *track)
 {
+	struct perfetto *perfetto = perfetto_of(arg, track->pid);
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
@@ -187,7 +154,7 @@ static void put_track(void *arg, const struct track *track)
 	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
 	char name[TRACK_NAME_BYTES];
 
-	text_utf8(name, sizeof(name), track->name);
+	put_own_name(name, sizeof(name), track->name, track->tid ? track->tid : track->pid);
 	packet.track_descriptor = &descriptor;
 	descriptor.has_uuid = true;
 	descriptor.uuid = track->id;
@@ -196,13 +163,13 @@ static void put_track(void *arg, const struct track *track)
 	if (track->kind == TRACK_PROCESS) {
 		descriptor.process = &process;
 		process.has_pid = true;
-		process.pid = track->pid;
+		process.pid = track->pid % TXTRACE_HOST_PIDS;
 		process.process_name = name;
 	} else if (track->kind == TRACK_THREAD) {
 		descriptor.thread = &thread;
 		thread.has_pid = thread.has_tid = true;
-		thread.pid = track->pid;
-		thread.tid = track->tid;
+		thread.pid = track->pid % TXTRACE_HOST_PIDS;
+		thread.tid = track->tid % TXTRACE_HOST_PIDS;
 		thread.thread_name = name;
 	} else {
 		descriptor.name = name;
@@ -212,7 +179,7 @@ static void put_track(void *arg, const struct track *track)
 		counter.has_unit = true;
 		counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_COUNT;
 	}
-	put_packet(arg, &packet);
+	put_packet(perfetto, &packet);
 }
 
 /* Texts. */
@@ -390,7 +357,7 @@ static void wire_stack(struct perfetto *perfetto, const struct event *event)
 			symbols && !stack.is_unlisted ? symbols_frames(symbols, stack.frame[i], &nr) : NULL;
 		char address[24];
 
-		snprintf(address, sizeof(address), "0x%" PRIx64, stack.frame[i]);
+		snprintf(address, sizeof(address), "0x%" PRIx64, code_address(stack.frame[i]));
 		if (nr == 0)
 			wire_frame(perfetto, address, NULL, 0);
 		for (unsigned int k = nr; k-- > 0;)
@@ -406,8 +373,14 @@ static void wire_annotations(struct perfetto *perfetto, const struct mark *mark)
 							  annotations) :
 					   0;
 
-	for (int i = 0; i < nr_annotations; i++)
+	for (int i = 0; i < nr_annotations; i++) {
+		/* The machine of the trace tells which host it is. */
+		if (annotations[i].kind == ANNOTATION_NUMBER && annotations[i].label_size == strlen("cpu") &&
+		    memcmp(annotations[i].label, "cpu", strlen("cpu")) == 0 &&
+		    (uint64_t)annotations[i].number == mark->event->cpu)
+			annotations[i].number %= TXTRACE_HOST_CPUS;
 		wire_annotation(perfetto, &annotations[i]);
+	}
 	if (mark->holder)
 		wire_annotation(perfetto, &(struct annotation){.kind = ANNOTATION_NAME,
 							       .label = "holder",
@@ -417,13 +390,13 @@ static void wire_annotations(struct perfetto *perfetto, const struct mark *mark)
 		wire_annotation(perfetto, &(struct annotation){.kind = ANNOTATION_NUMBER,
 							       .label = "cpu",
 							       .label_size = strlen("cpu"),
-							       .number = mark->period->cpu});
+							       .number = mark->period->cpu % TXTRACE_HOST_CPUS});
 }
 
 /* Write the TracePacket that contains the event. */
 static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
 {
-	struct text *text = &perfetto->export->text;
+	struct packets *packets = &perfetto->packets;
 	const struct wire *wire = &perfetto->event;
 	unsigned char inner[8 * VARINT_BYTES], outer[2 * VARINT_BYTES], tail[2 * VARINT_BYTES];
 	size_t inner_size = put_number(inner, 8, (uint64_t)time_ns);
@@ -431,10 +404,11 @@ static void put_event_packet(struct perfetto *perfetto, int64_t time_ns)
 
 	inner_size += put_number(inner + inner_size, 10, SEQUENCE);
 	inner_size += put_length(inner + inner_size, 11, wire->used);
-	text_put(text, outer, put_length(outer, 1, inner_size + wire->used + tail_size));
-	text_put(text, inner, inner_size);
-	text_put(text, wire->bytes, wire->used);
-	text_put(text, tail, tail_size);
+	packets_put(packets, outer, put_length(outer, 1, inner_size + wire->used + tail_size));
+	packets_put(packets, inner, inner_size);
+	packets_put(packets, wire->bytes, wire->used);
+	packets_put(packets, tail, tail_size);
+	packets_end_packet(packets);
 }
 
 /* Thread states. */
@@ -448,8 +422,8 @@ static void put_native(struct perfetto *perfetto, const struct sched_thread *thr
 
 	text_utf8(name, sizeof(name), thread->name);
 	event.has_cpu = event.has_tid = event.has_state = true;
-	event.cpu = (int32_t)cpu;
-	event.tid = (int32_t)thread->tid;
+	event.cpu = (int32_t)(cpu % TXTRACE_HOST_CPUS);
+	event.tid = (int32_t)(thread->tid % TXTRACE_HOST_PIDS);
 	event.comm = *name ? name : NULL;
 	event.state = state;
 	packet.has_timestamp = packet.has_sequence_flags = true;
@@ -494,7 +468,7 @@ static void put_mark(void *arg, const struct mark *mark)
 		[MARK_END] = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
 		[MARK_INSTANT] = PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT,
 		[MARK_COUNTER] = PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER};
-	struct perfetto *perfetto = arg;
+	struct perfetto *perfetto = perfetto_of(arg, mark->track->pid);
 	struct wire *wire = &perfetto->event;
 
 	if (mark->after_loss)
@@ -518,52 +492,94 @@ static void put_mark(void *arg, const struct mark *mark)
 		put_state(perfetto, mark->period);
 }
 
+static void free_all(struct hosts *hosts)
+{
+	for (unsigned int i = 0; i < hosts->nr; i++) {
+		struct perfetto *perfetto = &hosts->perfetto[i];
+
+		packets_free(&perfetto->packets);
+		intern_free(&perfetto->names);
+		intern_free(&perfetto->labels);
+		intern_free(&perfetto->values);
+		map_free(&perfetto->native);
+		free(perfetto->event.bytes);
+		free(perfetto->callstack.bytes);
+		free(perfetto->packed);
+	}
+	free(hosts->perfetto);
+	free(hosts);
+}
+
+/* Several hosts have temporary files, which become an archive. */
 static bool begin(struct export *export)
 {
-	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+	struct hosts *hosts = must(calloc(1, sizeof(*hosts)));
+	unsigned int nr = source_nr_hosts(export->source);
 
-	if (!perfetto) {
-		message("there is not enough memory");
+	if (export->compresses && !packets_can_compress()) {
+		message("this txtrace cannot compress packets: it was built without zlib");
+		free(hosts);
 		return false;
 	}
-	perfetto->export = export;
-	perfetto->timeline = timeline_begin(export->source, export->selection, export->spans, put_track, put_mark,
-					    perfetto);
-	export->state = perfetto;
-	begin_state(perfetto, false);
+	hosts->perfetto = must(calloc(nr, sizeof(*hosts->perfetto)));
+	for (; hosts->nr < nr; hosts->nr++) {
+		struct perfetto *perfetto = &hosts->perfetto[hosts->nr];
+
+		perfetto->export = export;
+		if (!packets_begin(&perfetto->packets, nr > 1 ? NULL : &export->text, export->compresses)) {
+			free_all(hosts);
+			return false;
+		}
+	}
+	hosts->timeline = timeline_begin(export->source, export->selection, export->spans, put_track, put_mark, hosts);
+	export->state = hosts;
+	for (unsigned int i = 0; i < nr; i++)
+		begin_state(&hosts->perfetto[i], false);
 	return true;
 }
 
 static void put_event(struct export *export, const struct event *event)
 {
-	struct perfetto *perfetto = export->state;
+	struct hosts *hosts = export->state;
 
-	if (!perfetto->has_clock && !export->source->file.foreign)
-		put_clock(perfetto, event->time_ns);
-	perfetto->has_clock = true;
-	timeline_event(perfetto->timeline, event);
+	for (unsigned int i = 0; i < hosts->nr && !hosts->has_clock && !export->source->file.foreign; i++)
+		put_clock(&hosts->perfetto[i], event->time_ns);
+	hosts->has_clock = true;
+	timeline_event(hosts->timeline, event);
+}
+
+static bool write_archive(struct export *export, const struct hosts *hosts)
+{
+	struct packets **packets = must(calloc(hosts->nr, sizeof(struct packets *)));
+	bool is_fine;
+
+	for (unsigned int i = 0; i < hosts->nr; i++)
+		packets[i] = &hosts->perfetto[i].packets;
+	is_fine = perfetto_hosts_write(&export->text, export->source, packets, hosts->nr);
+	free(packets);
+	return is_fine;
 }
 
 static bool end(struct export *export, bool is_complete)
 {
-	struct perfetto *perfetto = export->state;
+	struct hosts *hosts = export->state;
 	const struct source *source = export->source;
-
 	/* The states come from another pass over the file. */
-	perfetto->has_native = source->sched_gaps == 0 && source->sched_starts <= 1 && !source->sched_has_ended;
-	timeline_end(perfetto->timeline, is_complete);
-	intern_free(&perfetto->names);
-	intern_free(&perfetto->labels);
-	intern_free(&perfetto->values);
-	map_free(&perfetto->native);
-	free(perfetto->event.bytes);
-	free(perfetto->callstack.bytes);
-	free(perfetto->packed);
-	free(perfetto);
-	return true;
+	bool has_native = source->sched_gaps == 0 && !source->sched_has_restarted && !source->sched_has_ended;
+	bool is_fine = true;
+
+	for (unsigned int i = 0; i < hosts->nr; i++)
+		hosts->perfetto[i].has_native = has_native;
+	timeline_end(hosts->timeline, is_complete);
+	for (unsigned int i = 0; i < hosts->nr; i++)
+		packets_flush(&hosts->perfetto[i].packets);
+	if (hosts->nr > 1 && is_complete)
+		is_fine = write_archive(export, hosts);
+	free_all(hosts);
+	return is_fine;
 }
 
-static const int options[] = {OPTION_SPAN, 0};
+static const int options[] = {OPTION_SPAN, OPTION_COMPRESS, 0};
 
 const struct exporter exporter_perfetto = {
 	.name = "perfetto",

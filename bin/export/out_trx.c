@@ -5,14 +5,20 @@
 #include "base/message.h"
 #include "cli/options.h"
 #include "export/export.h"
+#include "trace/origins.h"
 #include "trx/trx.h"
 
 #define LOG_TICK_NS 1 /* the tick for a log; long pauses make the tick longer */
 
 static bool begin(struct export *export)
 {
-	struct trx *trx = malloc(sizeof(*trx));
+	struct trx *trx;
 
+	if (export->per_core && source_nr_hosts(export->source) > 1) {
+		message("--per-core: %s has several hosts, and their CPUs have the same numbers", export->source->path);
+		return false;
+	}
+	trx = malloc(sizeof(*trx));
 	if (!trx) {
 		message("there is not enough memory");
 		return false;

@@ -66,7 +66,9 @@ static struct track *track_of_process(struct tracks *tracks, int pid)
 
 static int pid_of(const struct tracks *tracks, int pid)
 {
-	return tracks->source->file.foreign || pid <= 0 ? FOREIGN_PID : pid;
+	if (tracks->source->file.foreign || pid <= 0)
+		return FOREIGN_PID;
+	return event_has_process(pid) ? pid : pid + FOREIGN_PID;
 }
 
 struct track *track_of_thread(struct tracks *tracks, unsigned int handle, int event_pid)

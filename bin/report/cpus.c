@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/cpus.h"
 
+#include <string.h>
+
+#include "trace/origins.h"
+
 #include "base/units.h"
 
 void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts)
 {
-	*cpus = (struct cpus){.events = events, .counts = counts};
+	memset(cpus, 0, sizeof(*cpus));
+	cpus->events = events;
+	cpus->counts = counts;
+	cpus->end = CPUS_OF_HOST * source_nr_hosts(events->source);
+	cpus->end = cpus->end < CPUS_MAX ? cpus->end : CPUS_MAX;
 }
 
 /* End the run of the thread on CPU i, and add its time. */
@@ -62,10 +70,10 @@ static void change(struct cpus *cpus, unsigned int i, const struct report_event 
 	begin_stretch(cpus, i, event);
 }
 
-/* The stream stopped or lost events, so the running thread of each CPU is unknown from now on. */
-static void end_all(struct cpus *cpus, int64_t at)
+/* The stream stopped or lost events, so the running thread of each CPU of the host is unknown from now on. */
+static void end_all(struct cpus *cpus, unsigned int host, int64_t at)
 {
-	for (unsigned int i = 0; i < CPUS_MAX; i++) {
+	for (unsigned int i = host * CPUS_OF_HOST; i < (host + 1) * CPUS_OF_HOST && i < cpus->end; i++) {
 		/* an OVERFLOW may have an earlier time than the event before it */
 		int64_t last_at = cpus->cpu[i].last_at;
 
@@ -86,7 +94,7 @@ static bool take_sched(struct cpus *cpus, unsigned int i, const struct report_ev
 
 void cpus_event(struct cpus *cpus, const struct report_event *event)
 {
-	unsigned int i = event->cpu % CPUS_MAX;
+	unsigned int i = cpu_index(event->cpu);
 	bool is_sched = sched_is_record(event->type);
 	bool runs = !is_sched || take_sched(cpus, i, event);
 
@@ -100,7 +108,7 @@ void cpus_event(struct cpus *cpus, const struct report_event *event)
 	if (!is_sched)
 		event->ctx->waits = false;
 	if (event->type == POSIX_TRACE_STOP || event->type == POSIX_TRACE_OVERFLOW)
-		end_all(cpus, event->at);
+		end_all(cpus, event->pid > 0 ? (unsigned int)event->pid / TXTRACE_HOST_PIDS : 0, event->at);
 }
 
 void cpus_leave(struct cpus *cpus, const struct report_event *event)
@@ -112,7 +120,7 @@ void cpus_leave(struct cpus *cpus, const struct report_event *event)
 
 void cpus_end(struct cpus *cpus)
 {
-	for (unsigned int i = 0; i < CPUS_MAX; i++)
+	for (unsigned int i = 0; i < cpus->end; i++)
 		end_stretch(cpus, i, cpus->cpu[i].last_at);
 }
 
@@ -120,7 +128,7 @@ unsigned int cpus_count(const struct cpus *cpus)
 {
 	unsigned int nr = 0;
 
-	for (unsigned int i = 0; i < CPUS_MAX; i++)
+	for (unsigned int i = 0; i < cpus->end; i++)
 		nr += cpus->cpu[i].nr_events > 0 || cpus->cpu[i].time > 0;
 	return nr;
 }

@@ -15,7 +15,25 @@
 #include "report/counts.h"
 #include "report/events.h"
 
-#define CPUS_MAX 256 /* all CPU numbers of a trace buffer are smaller than this */
+/*
+ * All CPU numbers of a trace buffer are less than CPUS_OF_HOST.  The index of a CPU counts those of all hosts of a
+ * merged log, so that the CPUs of two hosts with the same number are two.
+ */
+#define CPUS_OF_HOST 256
+#define CPUS_MAX (214 * CPUS_OF_HOST)
+
+static inline unsigned int cpu_index(unsigned int number)
+{
+	unsigned int host = number / TXTRACE_HOST_CPUS;
+
+	return (host * CPUS_OF_HOST + number % TXTRACE_HOST_CPUS % CPUS_OF_HOST) % CPUS_MAX;
+}
+
+/* Return the number of the CPU with this index. */
+static inline unsigned int cpu_number(unsigned int index)
+{
+	return index / CPUS_OF_HOST * TXTRACE_HOST_CPUS + index % CPUS_OF_HOST;
+}
 
 struct cpu {
 	struct context *running; /* NULL if the running thread is unknown */
@@ -30,6 +48,7 @@ struct cpus {
 	const struct report_events *events;
 	struct count_map *counts; /* time of each context on each CPU */
 	uint64_t nr_switches, nr_migrations;
+	unsigned int end; /* all CPUs have a smaller index */
 	struct cpu cpu[CPUS_MAX];
 };
 

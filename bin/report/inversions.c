@@ -141,7 +141,7 @@ static void end_lack(struct inversion *inversion, int64_t at)
 
 static void take_in(struct inversions *inversions, const struct report_event *event)
 {
-	unsigned int cpu = event->cpu % CPUS_MAX;
+	unsigned int cpu = cpu_index(event->cpu);
 
 	inversions->on_cpu[cpu] = event->ctx;
 	event->ctx->is_preempted = false;
@@ -157,7 +157,7 @@ static void take_in(struct inversions *inversions, const struct report_event *ev
 
 static void take_out(struct inversions *inversions, const struct report_event *event)
 {
-	unsigned int cpu = event->cpu % CPUS_MAX;
+	unsigned int cpu = cpu_index(event->cpu);
 
 	if (inversions->on_cpu[cpu] == event->ctx)
 		inversions->on_cpu[cpu] = NULL;
@@ -188,7 +188,7 @@ static void take_record(struct inversions *inversions, const struct report_event
 	else if (event->sched == SCHED_OUT && event->context != CONTEXT_IDLE)
 		take_out(inversions, event);
 	else if (event->sched == SCHED_IN)
-		inversions->on_cpu[event->cpu % CPUS_MAX] = NULL;
+		inversions->on_cpu[cpu_index(event->cpu)] = NULL;
 }
 
 /* An inversion ends when the waiting thread has an event again. */

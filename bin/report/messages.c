@@ -70,11 +70,16 @@ static void take_event(struct messages *messages, unsigned int file, struct span
 	}
 }
 
-static void read_file(struct messages *messages, unsigned int file, struct spans *kinds)
+static bool read_file(struct messages *messages, unsigned int file, struct spans *kinds)
 {
-	struct source *source = messages->files[file].source;
+	struct messages_file *of = &messages->files[file];
+	struct source *source = of->source ?: source_open_quiet(of->path, 0);
+	bool is_own = !of->source;
 	struct event event;
 
+	if (!source)
+		return false;
+	of->source = source;
 	messages->first_ns[file] = INT64_MAX;
 	messages->last_ns[file] = INT64_MIN;
 	source_rewind(source);
@@ -82,7 +87,13 @@ static void read_file(struct messages *messages, unsigned int file, struct spans
 		take_event(messages, file, kinds, &event);
 	spans_report_keys(kinds, source);
 	spans_forget(kinds);
-	source_rewind(source);
+	if (is_own)
+		source_close(source);
+	else
+		source_rewind(source);
+	if (is_own)
+		of->source = NULL;
+	return true;
 }
 
 static int by_key(const void *a, const void *b)
@@ -302,26 +313,33 @@ static void place_all(struct messages *messages)
 		if (i > 0)
 			message("%s: no message tells how far its clock is from that of %s, so it is taken as it is",
 				messages->files[i].path, messages->files[0].path);
-		while ((file = choose(messages)) < messages->nr_files)
+		messages->files[i].uncertainty_ns = i > 0 ? -1 : 0;
+		while ((file = choose(messages)) < messages->nr_files) {
 			place(messages, file);
+			/* From the first file, no message leads to these: their clocks are known only to each other. */
+			messages->files[file].uncertainty_ns = i > 0 ? -1 : messages->uncertainty_ns[file];
+		}
 	}
 }
 
-void messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files)
+bool messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files)
 {
 	struct messages messages = {.files = files, .nr_files = nr_files};
+	bool is_fine = true;
 
 	messages.is_placed = must(calloc(nr_files, sizeof(*messages.is_placed)));
 	messages.uncertainty_ns = must(calloc(nr_files, sizeof(*messages.uncertainty_ns)));
 	messages.first_ns = must(calloc(nr_files, sizeof(*messages.first_ns)));
 	messages.last_ns = must(calloc(nr_files, sizeof(*messages.last_ns)));
-	for (unsigned int i = 0; i < nr_files; i++)
-		read_file(&messages, i, kinds);
-	match(&messages);
+	for (unsigned int i = 0; is_fine && i < nr_files; i++)
+		is_fine = read_file(&messages, i, kinds);
+	if (is_fine)
+		match(&messages);
 	if (messages.nr_ambiguous > 0)
 		message("--message: several messages have the same number; these %zu numbers are not used",
 			messages.nr_ambiguous);
-	place_all(&messages);
+	if (is_fine)
+		place_all(&messages);
 	free(messages.sent.items);
 	free(messages.received.items);
 	free(messages.messages.items);
@@ -329,4 +347,5 @@ void messages_place(struct spans *kinds, struct messages_file *files, unsigned i
 	free(messages.uncertainty_ns);
 	free(messages.first_ns);
 	free(messages.last_ns);
+	return is_fine;
 }

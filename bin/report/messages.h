@@ -22,9 +22,10 @@ struct clock_correction {
 
 struct messages_file {
 	const char *path;
-	struct source *source;
+	struct source *source; /* NULL: messages_place() opens the file while it reads it */
 	int64_t shift_ns; /* is added to the times of the file before the correction */
 	struct clock_correction correction; /* the result */
+	int64_t uncertainty_ns; /* the true correction is not farther away; -1: not known */
 };
 
 static inline int64_t messages_time(const struct messages_file *file, int64_t time_ns)
@@ -36,8 +37,9 @@ static inline int64_t messages_time(const struct messages_file *file, int64_t ti
 
 /*
  * Read the events of all files, find the corrections, and print what is known of each clock.  `kinds` has the events of
- * messages.  The sources are at their beginning afterwards.  Without messages, the corrections are 0.
+ * messages.  The sources are at their beginning afterwards.  Without messages, the corrections are 0.  If a file cannot
+ * be opened, print a message and return false.
  */
-void messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files);
+bool messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files);
 
 #endif

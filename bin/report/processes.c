@@ -233,7 +233,7 @@ size_t processes_event(struct processes *processes, const struct event *event)
 {
 	size_t i = processes->last;
 
-	if (event->pid <= 0)
+	if (!event_has_process(event->pid))
 		return NO_PROCESS;
 	if (i == NO_PROCESS || processes->process[i].pid != event->pid ||
 	    processes->process[i].is_reaped)

@@ -73,18 +73,18 @@ static void use_records(struct report *report)
 	if (!report->has_records)
 		return;
 	for (size_t i = 0; i < states->nr_rows; i++)
-		for (unsigned int cpu = 0; states->row[i].context != 0 && cpu < CPUS_MAX; cpu++)
-			if (states_time_on(states, states->row[i].context, cpu) > 0)
+		for (unsigned int cpu = 0; states->row[i].context != 0 && cpu < report->cpus.end; cpu++)
+			if (states_time_on(states, states->row[i].context, cpu_number(cpu)) > 0)
 				counts_get(&report->on_cpus,
 					   contexts_get(&report->contexts, states->row[i].context), cpu);
 	for (size_t i = 0; i < report->on_cpus.nr_pairs; i++) {
 		struct pair *pair = report->on_cpus.pair[i];
 
-		pair->time = states_time_on(states, pair->ctx->context, pair->number);
+		pair->time = states_time_on(states, pair->ctx->context, cpu_number((unsigned int)pair->number));
 	}
-	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
-		report->cpus.cpu[cpu].time = (int64_t)map_find(&states->time_of_cpu, cpu);
-		report->cpus.cpu[cpu].nr_switches = map_find(&states->switches_of_cpu, cpu);
+	for (unsigned int cpu = 0; cpu < report->cpus.end; cpu++) {
+		report->cpus.cpu[cpu].time = (int64_t)map_find(&states->time_of_cpu, cpu_number(cpu));
+		report->cpus.cpu[cpu].nr_switches = map_find(&states->switches_of_cpu, cpu_number(cpu));
 	}
 	report->cpus.nr_switches = report->cpus.nr_migrations = 0;
 	for (size_t i = 0; i < states->nr_rows; i++) {

@@ -345,7 +345,8 @@ static int compare_cpus(const void *a, const void *b)
 
 static void put_bare_on_cpus(const struct report *report, struct table *table, const struct states_row *row)
 {
-	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
+	for (unsigned int i = 0; i < report->cpus.end; i++) {
+		unsigned int cpu = cpu_number(i);
 		int64_t ns = states_row_time_on(&report->states, (size_t)(row - report->states.row), cpu);
 
 		if (ns == 0)
@@ -373,7 +374,7 @@ static void print_threads_on_cpus(const struct report *report, struct table *tab
 
 		if (report->has_records && pair->time == 0)
 			continue;
-		table_number(table, pair->number);
+		table_number(table, cpu_number((unsigned int)pair->number));
 		table_string(table, pair->ctx->name);
 		table_seconds(table, report_events_ns(&report->events, pair->time));
 		table_percent(table, (double)pair->time,
@@ -392,12 +393,12 @@ void report_print_cpus(const struct report *report, struct table *table)
 		{"Percent", "percent", true},	{0}};
 
 	begin_times(report, table, "CPUs", "cpus", columns, 1);
-	for (unsigned int i = 0; i < CPUS_MAX; i++) {
+	for (unsigned int i = 0; i < report->cpus.end; i++) {
 		const struct cpu *cpu = &report->cpus.cpu[i];
 
 		if (cpu->nr_events == 0 && cpu->time == 0)
 			continue;
-		table_number(table, i);
+		table_number(table, cpu_number(i));
 		table_number(table, cpu->nr_events);
 		table_number(table, cpu->nr_switches);
 		table_seconds(table, report_events_ns(&report->events, cpu->time));

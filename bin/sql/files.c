@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/origins.h"
 #include "trace/payload.h"
 #include "trace/symbols.h"
 
@@ -310,16 +311,12 @@ void sql_file_list_types(struct sql_file *file)
 
 void sql_file_list_modules(struct sql_file *file)
 {
-	size_t length = 0, room = 0;
+	size_t room = 0;
 	char *rest;
 
 	if (file->module_text)
 		return;
-	if (!file->info.foreign)
-		txtrace_get_modules(file->source->trace, NULL, 0, &length);
-	file->module_text = rest = must(calloc(length + 1, 1));
-	if (length > 0)
-		txtrace_get_modules(file->source->trace, file->module_text, length, &length);
+	file->module_text = rest = source_modules(file->source);
 	/* Each line is "BASE BEGIN END BUILD-ID PATH". */
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		struct sql_module *module;

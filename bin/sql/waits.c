@@ -5,6 +5,7 @@
 
 #include "base/number_names.h"
 #include "sql/table.h"
+#include "trace/programs.h"
 #include "trace/symbols.h"
 
 static int begin(struct sql_cursor *cursor)
@@ -45,7 +46,7 @@ static void put_site(struct sql_file *file, struct sql_cell *cell, uint64_t addr
 	struct symbols *symbols = source_symbols(file->source);
 	const char *name = symbols && address ? symbols_code(symbols, address) : NULL;
 
-	snprintf(cell->own, sizeof(cell->own), "0x%llx", (unsigned long long)address);
+	snprintf(cell->own, sizeof(cell->own), "0x%llx", (unsigned long long)code_address(address));
 	if (address)
 		sql_put_text(cell, name ? name : cell->own);
 }

@@ -11,6 +11,7 @@
 #include "base/when.h"
 #include "cli/terminal.h"
 #include "trace/calldata.h"
+#include "trace/origins.h"
 #include "trace/payload.h"
 #include "trace/sched.h"
 
@@ -177,6 +178,7 @@ enum column {
 	COLUMN_NS,
 	COLUMN_CPU,
 	COLUMN_PID,
+	COLUMN_HOST,
 	COLUMN_THREAD,
 	COLUMN_CONTEXT,
 	COLUMN_PRIORITY,
@@ -201,6 +203,7 @@ static const struct {
 	[COLUMN_DELTA] = {"delta", 13, false},	  [COLUMN_CLOCK] = {"clock", 29, true},
 	[COLUMN_NS] = {"ns", 19, false},	  [COLUMN_CPU] = {"cpu", 3, false},
 	[COLUMN_PID] = {"pid", 7, false},	  [COLUMN_THREAD] = {"thread", 0, true},
+	[COLUMN_HOST] = {"host", 0, true},
 	[COLUMN_CONTEXT] = {"context", 8, true},  [COLUMN_PRIORITY] = {"priority", 8, false},
 	[COLUMN_EVENT] = {"event", 0, true},	  [COLUMN_TYPE] = {"type", 5, false},
 	[COLUMN_ADDRESS] = {"address", 18, true}, [COLUMN_SIZE] = {"size", 5, false},
@@ -215,8 +218,12 @@ const char *listing_column_name(int i)
 }
 
 static const char usual_text[] = "time,delta,cpu,thread,event,data";
+/* Of a merged log of several hosts. */
+static const char hosts_text[] = "time,delta,host,cpu,thread,event,data";
 static const char usual_data[] =
 	"number,ns,time,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";
+static const char hosts_data[] =
+	"number,ns,time,host,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";
 static const char all[] = "number,ns,time,delta,clock,cpu,pid,thread,context,priority,event,type,"
 			  "address,size,cut,data,hex";
 
@@ -230,7 +237,11 @@ static bool is_name(int column, const char *name, size_t length)
 
 bool listing_choose(struct listing *listing, const char *names)
 {
-	const char *at = names ? names : listing->format == FORMAT_TEXT ? usual_text : usual_data;
+	bool has_hosts = listing->source && source_nr_hosts(listing->source) > 1;
+	const char *at = names ? names :
+			 listing->format == FORMAT_TEXT ? (has_hosts ? hosts_text : usual_text) :
+			 has_hosts ? hosts_data :
+				     usual_data;
 
 	if (strcmp(at, "all") == 0)
 		at = all;
@@ -245,7 +256,7 @@ bool listing_choose(struct listing *listing, const char *names)
 			message("there is no column \"%.*s\"; there are number, time, delta, "
 				"clock, "
 				"ns, "
-				"cpu, pid, thread, context, "
+				"cpu, pid, host, thread, context, "
 				"priority, event, type, address, where, size, cut, data, hex, and data.FIELD",
 				(int)length, at);
 			return false;
@@ -277,12 +288,19 @@ static void put_time(struct listing *listing, const struct event *event, int wid
 	text_string(listing->text, when);
 }
 
+static int width_of(const struct listing *listing, int column)
+{
+	bool is_longer = listing->has_hosts && (column == COLUMN_CPU || column == COLUMN_PID);
+
+	return column == COLUMN_HOST ? (int)listing->host_width : columns[column].width + (is_longer ? 3 : 0);
+}
+
 /* Print the value of a column.  In the text format, pad it to the width of the column. */
 static void put_value(struct listing *listing, int column, const struct event *event)
 {
 	struct text *text = listing->text;
 	bool is_text_format = listing->format == FORMAT_TEXT;
-	int width = is_text_format ? columns[column].width : 0;
+	int width = is_text_format ? width_of(listing, column) : 0;
 	switch ((enum column)column) {
 	case COLUMN_NUMBER:
 		text_unsigned(text, event->number, width, ' ');
@@ -366,6 +384,8 @@ static const char *string_of(struct listing *listing, int column, const struct e
 	switch (column) {
 	case COLUMN_THREAD:
 		return event->thread;
+	case COLUMN_HOST:
+		return source_host(listing->source, event->pid);
 	case COLUMN_EVENT:
 		return event->name;
 	case COLUMN_DATA:
@@ -429,6 +449,9 @@ static void put_text_row(struct listing *listing, const struct event *event)
 			print_data(text, listing->source, event);
 		else if (column == COLUMN_FIELD)
 			put_field(listing, i, event);
+		else if (column == COLUMN_HOST)
+			text_plain(text, source_host(listing->source, event->pid),
+				   i + 1 < listing->nr_columns ? listing->host_width : 0);
 		else if (column == COLUMN_WHERE)
 			text_plain(text, where(listing, event),
 				   i + 1 < listing->nr_columns ? (size_t)columns[column].width : 0);
@@ -508,6 +531,17 @@ static size_t longest_thread(const struct source *source)
 	return width < 24 ? width : 24;
 }
 
+static size_t longest_host(struct source *source)
+{
+	size_t width = strlen("host"), nr;
+	const struct txtrace_origin *origin = source_origins(source, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (text_width(origin[i].host_name) > width)
+			width = text_width(origin[i].host_name);
+	return width < 16 ? width : 16;
+}
+
 static void put_head(struct listing *listing)
 {
 	static const char blanks[] = "                                        ";
@@ -521,10 +555,11 @@ static void put_head(struct listing *listing)
 		size_t width = column == COLUMN_THREAD ? listing->thread_width :
 			       column == COLUMN_EVENT  ? listing->event_width :
 			       column == COLUMN_TIME && is_dated(listing) ? (size_t)when_width() :
-							 (size_t)columns[column].width;
+							 (size_t)width_of(listing, column);
 		size_t fill = width > length ? width - length : 0;
 		bool is_left = column == COLUMN_THREAD || column == COLUMN_EVENT ||
-			       column == COLUMN_DATA || column == COLUMN_WHERE || column == COLUMN_FIELD;
+			       column == COLUMN_DATA || column == COLUMN_WHERE || column == COLUMN_FIELD ||
+			       column == COLUMN_HOST;
 
 		if (i > 0)
 			text_put(text, "  ", 2);
@@ -542,6 +577,8 @@ void listing_begin(struct listing *listing)
 {
 	listing->thread_width = longest_thread(listing->source);
 	listing->event_width = 24;
+	listing->has_hosts = source_nr_hosts(listing->source) > 1;
+	listing->host_width = longest_host(listing->source);
 	for (int i = 0; i < listing->nr_columns && !listing->source->is_live; i++)
 		if (listing->column[i] == COLUMN_WHERE && !listing->symbols)
 			listing->symbols = symbols_of_log(listing->source->trace);

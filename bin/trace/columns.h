@@ -23,7 +23,8 @@ struct listing {
 	bool quotes_ns; /* in JSON, print ns as a string */
 	int64_t last_ns;
 	uint64_t nr_printed;
-	size_t thread_width, event_width;
+	size_t thread_width, event_width, host_width;
+	bool has_hosts; /* of a merged log with several hosts, whose pids and CPUs have more digits */
 	struct symbols *symbols; /* NULL if no column needs symbols */
 };
 

@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "trace/calldata.h"
 #include "trace/filter_private.h"
+#include "trace/origins.h"
 #include "trace/payload.h"
 
 static const struct {
@@ -19,6 +20,7 @@ static const struct {
 	enum field field;
 	unsigned int bytes;
 } fields[] = {
+	{"host", FIELD_HOST, 0},
 	{"event", FIELD_EVENT, 0},	 {"thread", FIELD_THREAD, 0}, {"object", FIELD_OBJECT, 0},
 	{"data", FIELD_DATA, 0},	 {"time", FIELD_TIME, 0},     {"type", FIELD_TYPE, 0},
 	{"context", FIELD_CONTEXT, 0},	 {"pid", FIELD_PID, 0},	      {"cpu", FIELD_CPU, 0},
@@ -121,8 +123,8 @@ static struct filter *make(enum kind kind, struct filter *left, struct filter *r
 
 static bool is_text(enum field field)
 {
-	return field == FIELD_EVENT || field == FIELD_WORD || field == FIELD_THREAD || field == FIELD_OBJECT ||
-	       field == FIELD_DATA;
+	return field == FIELD_EVENT || field == FIELD_WORD || field == FIELD_HOST || field == FIELD_THREAD ||
+	       field == FIELD_OBJECT || field == FIELD_DATA;
 }
 
 /* Read a whole number.  If the number has no sign, it may use all 64 bits. */
@@ -498,6 +500,8 @@ static bool test(const struct filter *filter, struct source *source, const struc
 		return filter_matches_type(filter, source, event) != inverted;
 	case FIELD_WORD:
 		return filter_matches_word(filter, source, event);
+	case FIELD_HOST:
+		return (fnmatch(filter->text, source_host(source, event->pid), 0) == 0) != inverted;
 	case FIELD_THREAD:
 		return matches_thread(filter, source, event) != inverted;
 	case FIELD_OBJECT:

@@ -10,6 +10,7 @@
 enum field {
 	FIELD_EVENT,
 	FIELD_WORD, /* a word without a field */
+	FIELD_HOST,
 	FIELD_THREAD,
 	FIELD_OBJECT,
 	FIELD_DATA,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/programs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trace/calldata.h"
 #include "trace/calltable.h"
 
@@ -23,6 +25,36 @@ static unsigned int newest_main(const struct source *source, pid_t pid)
 	return newest;
 }
 
+static void add_first(struct programs *programs, const struct source *source, unsigned int number,
+		      pid_t pid)
+{
+	uint64_t *known = map_get(&programs->first_of, (uint64_t)pid);
+
+	if (*known)
+		return; /* several logs of one process: the first one has its modules */
+	programs->first =
+		must(reallocarray(programs->first, programs->nr + 1, sizeof(*programs->first)));
+	programs->first[programs->nr++] = (struct first_process){number, newest_main(source, pid)};
+	*known = programs->nr;
+	*map_get(&programs->program_of, (uint64_t)pid) = number + 1;
+}
+
+/* The first process of a log is that of its first event. */
+static void begin_log(struct programs *programs, const struct source *source,
+		      const struct event *event)
+{
+	struct txtrace_origin origin;
+
+	for (unsigned int i = 0;
+	     i < CODE_PROGRAMS_MAX && txtrace_get_origin(source->trace, i, &origin) == 0; i++) {
+		programs->is_merged |= origin.merged;
+		if (origin.merged && origin.pid > 0)
+			add_first(programs, source, i, origin.pid);
+	}
+	if (!programs->is_merged)
+		add_first(programs, source, 0, event->pid);
+}
+
 /* A process begins, by fork or by executing a program. */
 static void begin(struct programs *programs, struct source *source, const struct event *event)
 {
@@ -31,45 +63,74 @@ static void begin(struct programs *programs, struct source *source, const struct
 	bool executed = calldata_get(source, event, "command", &command) && *command.text;
 	bool is_other = executed;
 
-	if (!executed && calldata_get(source, event, "parent", &parent))
+	if (!executed && calldata_get(source, event, "parent", &parent)) {
 		is_other = map_find(&programs->state_of, (uint64_t)parent.value) & RUNS_OTHER;
+		if (programs->is_merged)
+			*map_get(&programs->program_of, (uint64_t)event->pid) =
+				map_find(&programs->program_of, (uint64_t)parent.value);
+	}
 	*state = (*state & RAN_OTHER) | (is_other ? RUNS_OTHER | RAN_OTHER : 0);
 }
 
-bool programs_is_listed(struct programs *programs, struct source *source, const struct event *event)
+/* Return 1 + the number of the program of a process, or 0 if it is not known. */
+static uint64_t program_of(const struct programs *programs, pid_t pid)
+{
+	return programs->is_merged ? map_find(&programs->program_of, (uint64_t)pid) : 1;
+}
+
+/* The number of the program does not fit into an address of 32 bits. */
+static uint64_t make_code(uint64_t program, uint64_t address)
+{
+	if (program == 0 ||
+	    (program > 1 && (sizeof(uintptr_t) < 8 || address >> CODE_ADDRESS_BITS)))
+		return 0;
+	return (program - 1) << CODE_ADDRESS_BITS | address;
+}
+
+uint64_t programs_code(struct programs *programs, struct source *source, const struct event *event)
 {
 	static const struct call_row *start;
+	uint64_t first;
 	bool is_other;
 
-	if (source->file.foreign || source->is_live || event->pid <= 0)
-		return true;
+	if (source->file.foreign || source->is_live || !event_has_process(event->pid))
+		return event->address;
 	if (!start)
 		start = calltable_find("txtrace_process_start");
-	if (programs->first == 0) {
-		programs->first = event->pid;
-		programs->newest = newest_main(source, event->pid);
-	}
-	if (event->pid == programs->first) {
-		is_other = event->context != 0 && event->context < programs->newest;
+	if (programs->nr == 0 && !programs->is_merged)
+		begin_log(programs, source, event);
+	first = event->pid == programs->last ? programs->last_first :
+					       map_find(&programs->first_of, (uint64_t)event->pid);
+	if (first) {
+		is_other = event->context != 0 &&
+			   event->context < programs->first[first - 1].newest;
 		if (event->pid != programs->last || is_other != programs->last_is_other)
 			*map_get(&programs->state_of, (uint64_t)event->pid) =
 				is_other ? RUNS_OTHER | RAN_OTHER :
-					   map_find(&programs->state_of, (uint64_t)event->pid) & RAN_OTHER;
+					   map_find(&programs->state_of, (uint64_t)event->pid) &
+						   RAN_OTHER;
 	} else {
 		if (event->row == start && calldata_is(source, event))
 			begin(programs, source, event);
 		else if (event->pid == programs->last)
-			return !programs->last_is_other;
+			return programs->last_is_other ?
+				       0 :
+				       make_code(programs->last_program, event->address);
 		is_other = map_find(&programs->state_of, (uint64_t)event->pid) & RUNS_OTHER;
 	}
+	if (event->pid != programs->last || event->row == start)
+		programs->last_program = program_of(programs, event->pid);
 	programs->last = event->pid;
+	programs->last_first = first;
 	programs->last_is_other = is_other;
-	return !is_other;
+	return is_other ? 0 : make_code(programs->last_program, event->address);
 }
 
-bool programs_was_listed(const struct programs *programs, pid_t pid)
+uint64_t programs_code_at(const struct programs *programs, pid_t pid, uint64_t address)
 {
-	return !(map_find(&programs->state_of, (uint64_t)pid) & RAN_OTHER);
+	if (map_find(&programs->state_of, (uint64_t)pid) & RAN_OTHER)
+		return 0;
+	return make_code(program_of(programs, pid), address);
 }
 
 void programs_rewind(struct programs *programs)
@@ -78,4 +139,13 @@ void programs_rewind(struct programs *programs)
 		if (programs->state_of.place[i].is_taken)
 			programs->state_of.place[i].value &= RAN_OTHER;
 	programs->last = 0;
+}
+
+void programs_free(struct programs *programs)
+{
+	map_free(&programs->state_of);
+	map_free(&programs->first_of);
+	map_free(&programs->program_of);
+	free(programs->first);
+	*programs = (struct programs){0};
 }

@@ -255,7 +255,7 @@ int source_refresh(struct source *source, int *is_running)
 	if (error)
 		return error;
 	map_free(&source->by_handle);
-	map_free(&source->programs.state_of);
+	programs_free(&source->programs);
 	source_forget_index(source);
 	free(source->objects);
 	source->objects = NULL;
@@ -327,9 +327,12 @@ void source_close(struct source *source)
 	}
 	free(source->expansion);
 	source_forget_index(source);
-	map_free(&source->programs.state_of);
+	programs_free(&source->programs);
+	free(source->origins.origin);
+	free(source->origins.name);
 	free(source->objects);
 	map_free(&source->by_handle);
+	map_free(&source->sched_begun);
 	free(source->data);
 	symbols_free(source->symbols);
 	free(source);
@@ -341,8 +344,9 @@ void source_rewind(struct source *source)
 	posix_trace_rewind(source->trace);
 	programs_rewind(&source->programs);
 	source->nr_read = 0;
-	source->sched_lost = source->sched_gaps = source->sched_open = source->sched_starts = 0;
-	source->sched_has_ended = false;
+	source->sched_lost = source->sched_gaps = source->sched_open = 0;
+	source->sched_has_ended = source->sched_has_restarted = false;
+	map_free(&source->sched_begun);
 	source_forget_index(source);
 	if (source->expansion) {
 		source->expansion->nr = source->expansion->next = 0;
@@ -399,7 +403,7 @@ static void describe_event(struct source *source, struct event *event,
 	event->is_call = !source->file.foreign && !source->is_live &&
 			 txtrace_get_call(source->trace, info, &event->call) == 0;
 	event->waker = event->is_call ? source_context_name(source, event->call.waker) : NULL;
-	event->code = programs_is_listed(&source->programs, source, event) ? event->address : 0;
+	event->code = (uintptr_t)programs_code(&source->programs, source, event);
 }
 
 bool source_next(struct source *source, struct event *event)
@@ -417,7 +421,7 @@ bool source_next(struct source *source, struct event *event)
 		return false;
 	}
 	describe_event(source, event, &info, size);
-	if (event->type == TXTRACE_SCHED_GAP)
+	if (event->type >= TXTRACE_SCHED_GAP && event->type <= TXTRACE_SCHED_STOP)
 		source_note_sched(source, event);
 	if (source->task && source->nr_read % PROGRESS_EVENTS == 0)
 		progress(source->task, source->nr_read, source->file.nr_entries);

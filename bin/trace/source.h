@@ -36,7 +36,7 @@ struct event {
 	unsigned int cpu;
 	pid_t pid;
 	uint64_t address; /* address of the trace point */
-	uint64_t code;	   /* the same, or 0 if the log does not list the modules of this program */
+	uint64_t code; /* the address with its program (programs.h); 0: the log does not list its modules */
 	uint64_t pthread;
 	bool is_truncated;
 	size_t size; /* bytes of data */
@@ -51,6 +51,12 @@ struct event {
 	const char *waker;	    /* name of the thread that ended the wait */
 	const struct call_row *row; /* the call with the same name as the event type, or NULL */
 };
+
+/* Return true if this is a process.  In a merged log, events of no process have the pid 0 of their host. */
+static inline bool event_has_process(pid_t pid)
+{
+	return pid > 0 && pid % TXTRACE_HOST_PIDS != 0;
+}
 
 struct source {
 	const char *path;
@@ -71,8 +77,9 @@ struct source {
 	bool is_live; /* true for an active stream, from source_attach() */
 	/* Lost scheduling records, gaps, and gaps without an end, in the events that were read. */
 	unsigned long long sched_lost, sched_gaps, sched_open;
-	unsigned long long sched_starts; /* how often scheduling records began */
-	bool sched_has_ended;		 /* they ended, but the recording went on */
+	struct map sched_begun;	  /* key: a host; value: 1 if its scheduling records have begun */
+	bool sched_has_restarted; /* they began twice on a host */
+	bool sched_has_ended;	  /* they ended, but the recording went on */
 	bool is_sched_reported;
 	bool is_reported; /* no message about missing events is necessary any more */
 	bool is_followed; /* source_open_followed() */
@@ -86,10 +93,27 @@ struct source {
 
 	struct programs {
 		struct map state_of; /* for a pid */
-		pid_t first, last;   /* the first process, and that of the last event */
-		unsigned int newest; /* the main thread of the first process, in its last program */
+		struct map first_of; /* for a pid: 1 + its index in first[] */
+		struct map program_of; /* in a merged log, for a pid: 1 + the number of its program */
+		/* A process whose modules the log lists, and its main thread in its last program. */
+		struct first_process {
+			unsigned int number; /* of the origin */
+			unsigned int newest;
+		} * first;
+		size_t nr;
+		bool is_merged;
+		pid_t last; /* the process of the last event, and what is known of it */
+		uint64_t last_first, last_program;
 		bool last_is_other;
 	} programs;
+
+	struct source_origins { /* origins.h */
+		bool is_loaded;
+		struct txtrace_origin *origin;
+		size_t nr;
+		const char **name; /* of each host */
+		unsigned int nr_hosts;
+	} origins;
 
 	struct map by_handle; /* values are pointers to objects; if is_live, each object has its own allocation */
 	size_t nr_objects;
@@ -198,7 +222,7 @@ void source_report_state(struct source *source);
 /* Report the events that could not be read.  Call this when all events are read. */
 void source_report_missing(struct source *source);
 
-/* Count the lost scheduling records of an event of the type TXTRACE_SCHED_GAP. */
+/* Note a gap, the beginning or the end of scheduling records, from an event that tells it. */
 void source_note_sched(struct source *source, const struct event *event);
 
 /* Say once how many scheduling records the kernel lost.  source_next() calls this function after the last event. */

@@ -187,12 +187,17 @@ void source_report_state(struct source *source)
 void source_note_sched(struct source *source, const struct event *event)
 {
 	const struct sched_record record = sched_read(event);
+	uint64_t *begun;
 
 	source->sched_lost += record.nr_lost;
 	source->sched_gaps += record.kind == SCHED_GAP_BEGINS;
 	source->sched_open += record.kind == SCHED_GAP_BEGINS;
 	source->sched_open -= record.kind == SCHED_GAP_ENDS && source->sched_open > 0;
-	source->sched_starts += record.kind == SCHED_START;
+	if (record.kind == SCHED_START) {
+		begun = map_get(&source->sched_begun, event->pid > 0 ? (uint64_t)event->pid / TXTRACE_HOST_PIDS : 0);
+		source->sched_has_restarted |= *begun != 0;
+		*begun = 1;
+	}
 	source->sched_has_ended |= record.kind == SCHED_STOP && record.end == TXTRACE_SCHED_CPUS;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/programs.h"
 
 bool stack_read(const struct event *event, struct stack *stack)
 {
@@ -24,6 +25,10 @@ bool stack_read(const struct event *event, struct stack *stack)
 	stack->end = end;
 	stack->is_unlisted = event->code == 0 && event->address != 0;
 	memcpy(stack->frame, event->data + LAYOUT_BYTES, stack->nr * sizeof(stack->frame[0]));
+	/* The frames are of the program that recorded the stack. */
+	for (unsigned int i = 0; event->code != event->address && event->code != 0 && i < stack->nr; i++)
+		if (stack->frame[i] >> CODE_ADDRESS_BITS == 0)
+			stack->frame[i] |= event->code - code_address(event->code);
 	return true;
 }
 
@@ -92,7 +97,7 @@ char *stack_fold(struct symbols *symbols, const struct stack *stack)
 			put_name(to, frame[k].function);
 		}
 		if (nr == 0)
-			fprintf(to, "%s0x%" PRIx64, separator, stack->frame[i]);
+			fprintf(to, "%s0x%" PRIx64, separator, code_address(stack->frame[i]));
 		separator = ";";
 	}
 	fclose(to);
@@ -120,7 +125,7 @@ void stack_lines(struct symbols *symbols, const struct stack *stack, void (*line
 			line(arg, text);
 		}
 		if (nr == 0) {
-			snprintf(text, sizeof(text), "0x%" PRIx64, stack->frame[i]);
+			snprintf(text, sizeof(text), "0x%" PRIx64, code_address(stack->frame[i]));
 			line(arg, text);
 		}
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/symbols.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "trace/debuginfo.h"
 #include "trace/demangle.h"
 #include "trace/elffile.h"
+#include "trace/programs.h"
 
 #define MODULES_BYTES (1 << 20)
 
@@ -20,6 +22,7 @@ struct module {
 	uint64_t base, begin, end;
 	char build_id[72];
 	char *path;
+	bool is_program; /* the first module of its process */
 	bool is_asked; /* the file was read: `info` is set, or the file has no symbols */
 	struct debuginfo_module *info;
 };
@@ -57,39 +60,47 @@ static struct module *add_module(struct symbols *symbols, const struct module *m
 	return &symbols->module[symbols->nr++];
 }
 
-/* Read a line of a log: "BASE BEGIN END BUILD-ID PATH". */
-static void read_line(struct symbols *symbols, const char *line)
+/* Read a line of a log: "BASE BEGIN END BUILD-ID PATH".  `program`: the number of the program (programs.h). */
+static void read_line(struct symbols *symbols, const char *line, uint64_t program)
 {
 	struct module module = {0};
 	int path = 0;
 
 	if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64 " %71s %n", &module.base, &module.begin,
 		   &module.end, module.build_id, &path) == 4 &&
-	    path > 0)
+	    path > 0 && (program == 0 || module.end >> CODE_ADDRESS_BITS == 0)) {
+		module.is_program = symbols->nr == 0 ||
+				    symbols->module[symbols->nr - 1].begin >> CODE_ADDRESS_BITS != program;
+		module.base += program << CODE_ADDRESS_BITS;
+		module.begin += program << CODE_ADDRESS_BITS;
+		module.end += program << CODE_ADDRESS_BITS;
 		add_module(symbols, &module, line + path);
+	}
 }
 
 /* text: the lines of all modules; this function changes it. */
-static struct symbols *read_lines(char *text)
+static void read_lines(struct symbols *symbols, char *text, uint64_t program)
 {
-	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
-
 	for (char *line; (line = strsep(&text, "\n"));)
-		read_line(symbols, line);
-	return symbols;
+		read_line(symbols, line, program);
 }
 
 struct symbols *symbols_of_log(trace_id_t trace)
 {
-	struct symbols *symbols;
+	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
 	size_t length = 0;
 	char *text;
+	int error;
 
-	txtrace_get_modules(trace, NULL, 0, &length);
-	text = must(calloc(length + 1, 1));
-	txtrace_get_modules(trace, text, length, &length);
-	symbols = read_lines(text);
-	free(text);
+	for (unsigned int i = 0; i < CODE_PROGRAMS_MAX; i++) {
+		error = txtrace_get_origin_modules(trace, i, NULL, 0, &length);
+		if (error && error != ENOSPC)
+			break;
+		text = must(calloc(length + 1, 1));
+		txtrace_get_origin_modules(trace, i, text, length, &length);
+		read_lines(symbols, text, i);
+		free(text);
+	}
 	return symbols;
 }
 
@@ -101,7 +112,8 @@ struct symbols *symbols_of_process(pid_t pid)
 
 	if (txtrace_get_process_modules(pid, text, MODULES_BYTES, &length) == 0) {
 		text[length] = '\0';
-		symbols = read_lines(text);
+		symbols = must(calloc(1, sizeof(*symbols)));
+		read_lines(symbols, text, 0);
 	}
 	free(text);
 	return symbols;
@@ -253,7 +265,10 @@ const char *symbols_data(struct symbols *symbols, uint64_t address)
 /* The program is the first module that its process has loaded. */
 bool symbols_is_program(const struct symbols *symbols, uint64_t address)
 {
-	return symbols->nr > 0 && address - 1 >= symbols->module[0].begin && address - 1 < symbols->module[0].end;
+	for (size_t i = 0; i < symbols->nr; i++)
+		if (address - 1 >= symbols->module[i].begin && address - 1 < symbols->module[i].end)
+			return symbols->module[i].is_program;
+	return false;
 }
 
 static const char *file_of(const char *path)

@@ -97,7 +97,13 @@ static struct registered *add(struct trx_objects *trx_objects, uint32_t handle, 
 	return object;
 }
 
-/* A thread may be in several traces: find it by pid and tid.  Return index + 1, or 0. */
+/* Threads of two hosts may have the same pid and tid, so the key depends on the host of the source, too. */
+static uint64_t key_of_thread(const struct trx_objects *trx_objects, const struct txtrace_object *object)
+{
+	return key_of((unsigned int)object->pid, (uint32_t)object->tid) ^ trx_objects->host;
+}
+
+/* A thread may be in several traces: find it by host, pid and tid.  Return index + 1, or 0. */
 static size_t find_thread(const struct trx_objects *trx_objects,
 			  const struct txtrace_object *object)
 {
@@ -105,8 +111,7 @@ static size_t find_thread(const struct trx_objects *trx_objects,
 
 	if (object->type != OBJECT_THREAD || object->pid == 0 || object->tid == 0)
 		return 0;
-	known = map_find(&trx_objects->by_tid,
-			 key_of((unsigned int)object->pid, (uint32_t)object->tid));
+	known = map_find(&trx_objects->by_tid, key_of_thread(trx_objects, object));
 	return known;
 }
 
@@ -131,14 +136,26 @@ static void add_object(struct trx_objects *trx_objects, unsigned int input,
 	make_name(trx_objects, is->name, object->name);
 	*known = trx_objects->nr_objects;
 	if (is->type == OBJECT_THREAD && is->pid != 0 && is->tid != 0)
-		*map_get(&trx_objects->by_tid, key_of((unsigned int)is->pid, (uint32_t)is->tid)) =
-			trx_objects->nr_objects;
+		*map_get(&trx_objects->by_tid, key_of_thread(trx_objects, is)) = trx_objects->nr_objects;
+}
+
+/* Return a number for the host of a trace; a trace buffer has 0. */
+static uint64_t host_of(const struct source *source)
+{
+	struct txtrace_origin origin;
+	char text[sizeof(origin.boot_id) + sizeof(origin.host_name)];
+
+	if (source->is_live || txtrace_get_origin(source->trace, 0, &origin) != 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s%s", origin.boot_id, origin.host_name);
+	return map_hash(text);
 }
 
 /* Skip the names of event types: id_of() in trx.c adds the names of the types that occur. */
 void trx_objects_add_source(struct trx_objects *trx_objects, unsigned int input,
 			    const struct source *source)
 {
+	trx_objects->host = host_of(source);
 	for (size_t i = 0; i < source->nr_objects; i++) {
 		const struct txtrace_object *is = &source->objects[i];
 		const struct txtrace_object *found = source_object(source, is->handle);

@@ -30,7 +30,8 @@ struct trx_objects {
 	size_t nr_objects, room;
 	struct map by_input;  /* key: input and the handle in the input; value: index + 1 */
 	struct map by_handle; /* key: handle; value: index + 1 */
-	struct map by_tid;    /* key: pid and tid; value: index + 1 */
+	struct map by_tid;    /* key: host, pid and tid; value: index + 1 */
+	uint64_t host;	      /* a number for the host of the trace whose objects are added */
 	uint32_t serial;      /* the next free handle has this serial */
 	size_t nr_cut;	      /* number of truncated names */
 };

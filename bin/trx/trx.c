@@ -217,10 +217,11 @@ static void fill_end(const struct trx *trx, unsigned int input, const struct eve
 
 void trx_put(struct trx *trx, unsigned int input, const struct event *event, int64_t time_ns)
 {
-	unsigned int native = event_native(event), cpu = event->cpu < TRX_CPUS ? event->cpu : 255;
+	unsigned int native = event_native(event), cpu = event->cpu % TXTRACE_HOST_CPUS;
 	struct spooled to = {.time_ns = time_ns, .flags = flags_of(event)};
 	size_t left = event->size;
 
+	cpu = cpu < TRX_CPUS ? cpu : TRX_CPUS - 1;
 	trx->has_cpu[cpu] = true;
 	fill_context(trx, input, event, &to);
 	to.id = cpu << 24 | id_of(trx, input, event);

@@ -7,6 +7,7 @@
 #include "base/durations.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "trace/programs.h"
 #include "trace/states.h"
 #include "trace/symbols.h"
 #include "waits/unseen.h"
@@ -222,7 +223,7 @@ static void put_site(const struct blocked *blocked, struct table *table, struct 
 	const char *name = blocked->symbols ? symbols_code(blocked->symbols, row->site) : NULL;
 	char text[32];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)row->site);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)code_address(row->site));
 	if (row->site != 0)
 		table_string(table, name ? name : text);
 	else

@@ -8,6 +8,7 @@
 
 #include "base/durations.h"
 #include "base/memory.h"
+#include "trace/programs.h"
 #include "trace/symbols.h"
 #include "waits/convoys.h"
 #include "waits/lockorder.h"
@@ -272,7 +273,7 @@ static void put_address(const struct locks *locks, struct table *table, uint64_t
 	const char *name = locks->symbols ? symbols_code(locks->symbols, address) : NULL;
 	char text[32];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)code_address(address));
 	if (address != 0)
 		table_string(table, name ? name : text);
 	else

@@ -51,6 +51,20 @@ struct state_times thread_states_until(const struct sched_thread *thread, int64_
 	return times;
 }
 
+/* Hosts. */
+
+static unsigned int host_number(pid_t pid)
+{
+	unsigned int number = pid > 0 ? (unsigned int)pid / TXTRACE_HOST_PIDS : 0;
+
+	return number < SCHED_HOSTS ? number : 0;
+}
+
+static struct sched_host *host_of(struct thread_states *states, pid_t pid)
+{
+	return &states->host[host_number(pid)];
+}
+
 /* Threads. */
 
 static uint64_t key_of(pid_t pid, pid_t tid)
@@ -61,6 +75,7 @@ static uint64_t key_of(pid_t pid, pid_t tid)
 struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid)
 {
 	uint64_t *known = map_get(&states->thread_of, key_of(pid, tid));
+	const struct sched_host *host = host_of(states, pid);
 	struct sched_thread *thread;
 
 	if (*known)
@@ -68,8 +83,8 @@ struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, 
 	thread = must(calloc(1, sizeof(*thread)));
 	thread->pid = pid;
 	thread->tid = tid;
-	thread->begin_ns = thread->since_ns = states->is_valid ? states->valid_ns : states->first_ns;
-	thread->is_first = states->is_valid && states->is_whole;
+	thread->begin_ns = thread->since_ns = host->is_valid ? host->valid_ns : states->first_ns;
+	thread->is_first = host->is_valid && host->is_whole;
 	thread->index = states->nr_threads++;
 	if (states->last)
 		states->last->next = thread;
@@ -125,10 +140,12 @@ static void end_thread(struct thread_states *states, struct sched_thread *thread
 
 /* Records. */
 
-/* From now on it is not known what the threads do, except those that run on a CPU without a gap. */
-static void forget(struct thread_states *states, bool is_all)
+/* From now on it is not known what the threads of the host do, except those that run on a CPU without a gap. */
+static void forget(struct thread_states *states, const struct sched_host *host, bool is_all)
 {
 	for (struct sched_thread *at = states->first; at; at = at->next) {
+		if (host_of(states, at->pid) != host)
+			continue;
 		at->is_first = false;
 		if (at->has_ended ||
 		    (!is_all && at->state == THREAD_RUNNING && map_find(&states->in_gap, at->cpu) == 0))
@@ -137,39 +154,40 @@ static void forget(struct thread_states *states, bool is_all)
 	}
 }
 
-static void begin_gap(struct thread_states *states, unsigned int cpu)
+static void begin_gap(struct thread_states *states, struct sched_host *host, unsigned int cpu)
 {
 	uint64_t *in_gap = map_get(&states->in_gap, cpu);
 
-	states->nr_open_gaps += *in_gap == 0;
+	host->nr_open_gaps += *in_gap == 0;
 	*in_gap = 1;
 	states->nr_gaps++;
-	states->is_whole = false;
-	forget(states, false);
+	host->is_whole = false;
+	forget(states, host, false);
 }
 
-static void end_gap(struct thread_states *states, unsigned int cpu)
+static void end_gap(struct thread_states *states, struct sched_host *host, unsigned int cpu)
 {
 	uint64_t *in_gap = map_get(&states->in_gap, cpu);
 
-	states->nr_open_gaps -= *in_gap;
+	host->nr_open_gaps -= *in_gap;
 	*in_gap = 0;
 }
 
-static void start(struct thread_states *states, int64_t at_ns)
+static void start(struct thread_states *states, struct sched_host *host, int64_t at_ns)
 {
-	forget(states, true);
-	states->is_valid = states->is_whole = true;
-	states->valid_ns = at_ns;
+	forget(states, host, true);
+	host->is_valid = host->is_whole = true;
+	host->valid_ns = at_ns;
 	/* A thread that is known from before may run without a record since now. */
 	for (struct sched_thread *at = states->first; at; at = at->next)
-		at->is_first = true;
+		if (host_of(states, at->pid) == host)
+			at->is_first = true;
 }
 
-static void stop(struct thread_states *states)
+static void stop(struct thread_states *states, struct sched_host *host)
 {
-	forget(states, true);
-	states->is_valid = false;
+	forget(states, host, true);
+	host->is_valid = false;
 }
 
 static enum thread_state state_of(unsigned int state)
@@ -192,14 +210,15 @@ static void note_taker(struct thread_states *states, const struct sched_thread *
 	uint64_t *lost = map_get(&states->preempted_on, cpu);
 	struct sched_thread *thread = (struct sched_thread *)(uintptr_t)*lost;
 
-	if (thread && thread != taker && states->nr_open_gaps == 0 && states->now_ns - thread->since_ns <= SWITCH_NS)
+	if (thread && thread != taker && host_of(states, thread->pid)->nr_open_gaps == 0 &&
+	    states->now_ns - thread->since_ns <= SWITCH_NS)
 		thread->taker = taker;
 	*lost = 0;
 }
 
 static void switch_in(struct thread_states *states, struct sched_thread *thread, unsigned int cpu)
 {
-	bool is_known = states->nr_open_gaps == 0 || map_find(&states->in_gap, cpu) == 0;
+	bool is_known = host_of(states, thread->pid)->nr_open_gaps == 0 || map_find(&states->in_gap, cpu) == 0;
 
 	note_taker(states, thread, cpu);
 	thread->nr_switches++;
@@ -211,10 +230,11 @@ static void switch_in(struct thread_states *states, struct sched_thread *thread,
 
 static void switch_out(struct thread_states *states, struct sched_thread *thread, const struct sched_record *record)
 {
-	bool is_known = states->nr_open_gaps == 0;
+	const struct sched_host *host = host_of(states, thread->pid);
+	bool is_known = host->nr_open_gaps == 0;
 
 	if (thread->is_first && thread->state == THREAD_UNKNOWN) {
-		change(states, thread, THREAD_UNKNOWN, states->valid_ns);
+		change(states, thread, THREAD_UNKNOWN, host->valid_ns);
 		thread->state = THREAD_RUNNING;
 	}
 	if (!thread->has_cpu)
@@ -236,6 +256,7 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 			bool is_new)
 {
 	enum thread_state state = state_of(record->thread.state);
+	const struct sched_host *host = host_of(states, thread->pid);
 
 	if (record->thread.name[0])
 		memcpy(thread->name, record->thread.name, sizeof(thread->name));
@@ -245,11 +266,11 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 	}
 	if (record->thread.state == TXTRACE_READY)
 		state = THREAD_WOKEN;
-	if (thread->state != THREAD_UNKNOWN || state == THREAD_UNKNOWN || states->nr_open_gaps > 0)
+	if (thread->state != THREAD_UNKNOWN || state == THREAD_UNKNOWN || host->nr_open_gaps > 0)
 		return;
 	/* After TXTRACE_SCHED_START, a running thread has run since then. */
 	if (thread->is_first && state == THREAD_RUNNING) {
-		change(states, thread, THREAD_UNKNOWN, states->valid_ns);
+		change(states, thread, THREAD_UNKNOWN, host->valid_ns);
 		thread->state = THREAD_RUNNING;
 	}
 	change(states, thread, state, states->now_ns);
@@ -283,6 +304,7 @@ static void apply_thread(struct thread_states *states, const struct event *event
 bool thread_states_event(struct thread_states *states, const struct event *event)
 {
 	const struct sched_record record = sched_read(event);
+	struct sched_host *host = host_of(states, event->pid);
 
 	if (!states->has_event)
 		states->first_ns = event->time_ns;
@@ -297,23 +319,23 @@ bool thread_states_event(struct thread_states *states, const struct event *event
 	 * Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first
 	 * event on.
 	 */
-	if (!states->has_records && record.kind != SCHED_START) {
-		states->is_valid = states->is_whole = true;
-		states->valid_ns = states->first_ns;
+	if (!host->has_records && record.kind != SCHED_START) {
+		host->is_valid = host->is_whole = true;
+		host->valid_ns = states->first_ns;
 	}
-	states->has_records = true;
+	host->has_records = states->has_records = true;
 	switch (record.kind) {
 	case SCHED_START:
-		start(states, states->now_ns);
+		start(states, host, states->now_ns);
 		break;
 	case SCHED_STOP:
-		stop(states);
+		stop(states, host);
 		break;
 	case SCHED_GAP_BEGINS:
-		begin_gap(states, record.cpu);
+		begin_gap(states, host, record.cpu);
 		break;
 	case SCHED_GAP_ENDS:
-		end_gap(states, record.cpu);
+		end_gap(states, host, record.cpu);
 		break;
 	default:
 		apply_thread(states, event, &record);

@@ -68,21 +68,29 @@ struct thread_states_listener {
 		      int64_t until_ns);
 };
 
+/* The scheduling records of a host.  A merged log can have several ones. */
+struct sched_host {
+	unsigned int nr_open_gaps;
+	bool has_records;
+	bool is_valid; /* from valid_ns on, the records show all switches */
+	bool is_whole; /* no gap since valid_ns */
+	int64_t valid_ns;
+};
+
+#define SCHED_HOSTS 214
+
 struct thread_states {
 	struct thread_states_listener listener;
 	struct map thread_of; /* key: pid and tid; value: pointer to the thread that lives */
 	struct map in_gap;    /* key: CPU; value: 1 if records of this CPU are missing */
 	struct map preempted_on; /* key: CPU; value: pointer to the thread that lost it, until another one takes it */
-	unsigned int nr_open_gaps;
 	struct sched_thread *first, *last;
 	size_t nr_threads;
 	int64_t first_ns, now_ns; /* the times of the first event and of the newest one */
 	bool has_event;
 	bool has_records; /* the log has scheduling records */
-	bool is_valid;	  /* from valid_ns on, the records show all switches */
-	bool is_whole;	  /* no gap since valid_ns */
-	int64_t valid_ns;
 	uint64_t nr_gaps;
+	struct sched_host host[SCHED_HOSTS];
 };
 
 /* spent may be NULL.  The caller frees the model with thread_states_free(). */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/number_names.h"
+#include "trace/programs.h"
 #include "trace/symbols.h"
 
 enum ending { ENDED, LASTS, MISSING };
@@ -205,7 +206,7 @@ static void put_site(const struct wait_list *list, struct table *table, const st
 	const char *name = list->symbols && row->address ? symbols_code(list->symbols, row->address) : NULL;
 	char text[32];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)row->address);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)code_address(row->address));
 	put_name(table, name || row->address == 0 ? name : text);
 }
 

@@ -118,8 +118,8 @@ struct awaited *wait_objects_object(struct waits *waits, unsigned int handle, co
 	if (*known)
 		return (struct awaited *)(uintptr_t)*known;
 	find_place(object, place, sizeof(place));
-	if (*place)
-		shared = map_get(&waits->shared_at, map_hash(place));
+	if (*place) /* two hosts may have the same places */
+		shared = map_get(&waits->shared_at, map_hash(place) + (uint64_t)(object->pid / TXTRACE_HOST_PIDS));
 	if (shared && *shared) {
 		*known = *shared;
 		return (struct awaited *)(uintptr_t)*known;

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "trace/calls.h"
+#include "trace/origins.h"
 #include "trace/calltable.h"
 #include "trace/native.h"
 #include "trace/states.h"
@@ -75,15 +76,25 @@ static void report_unknown(const struct waits *waits, const struct waiter *threa
 		waits->listener->unknown(waits->listener->arg, thread, from_ns, until_ns);
 }
 
+/* Return true if the thread or object is on the host of the process.  Without a merged log, there is one host. */
+static bool is_of_host(const struct waits *waits, unsigned int handle, pid_t pid)
+{
+	const struct txtrace_object *object = source_object(waits->source, handle);
+
+	return !object || !source_is_merged(waits->source) ||
+	       object->pid / TXTRACE_HOST_PIDS == pid / TXTRACE_HOST_PIDS;
+}
+
 /*
- * Events of any thread may be missing.  So from now on, it is unknown which thread holds an object, and what a thread
- * does until its next event.
+ * Events of any thread of the host may be missing.  So from now on, it is unknown which thread holds an object, and
+ * what a thread does until its next event.
  */
-static void begin_gap(struct waits *waits, int64_t at_ns)
+static void begin_gap(struct waits *waits, pid_t pid, int64_t at_ns)
 {
 	waits->nr_gaps++;
-	waits->is_stopped = false;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
+		if (!is_of_host(waits, at->context, pid))
+			continue;
 		if (!at->is_unknown)
 			at->unknown_since_ns = at->waits ? waits_outermost(at)->begin_ns : at_ns;
 		at->is_unknown = true;
@@ -92,7 +103,8 @@ static void begin_gap(struct waits *waits, int64_t at_ns)
 			forget_wait(waits, at);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
-		holds_forget(waits, at);
+		if (is_of_host(waits, at->handle, pid))
+			holds_forget(waits, at);
 	if (waits->listener->gap)
 		waits->listener->gap(waits->listener->arg, at_ns);
 }
@@ -398,21 +410,27 @@ static bool is_end_of_thread(const struct waits *waits, const struct event *even
 
 /*
  * Handle the events that show a gap.  A filter that changes hides events from now on.  A stop hides events only if the
- * recording goes on later.  At the end of the trace, it is just the end.
+ * recording goes on later.  At the end of the trace, it is just the end.  In a merged log, other events may be of
+ * another log, so only a START shows that the recording of a host goes on.
  */
 static void find_gap(struct waits *waits, const struct event *event)
 {
 	bool is_library = event->type < POSIX_TRACE_UNNAMED_USEREVENT;
+	uint64_t host, stopped_at;
 
 	if (event->is_made)
 		return;
+	host = event->pid > 0 ? (uint64_t)event->pid / TXTRACE_HOST_PIDS : 0;
 	if (event->type == POSIX_TRACE_OVERFLOW || event->type == POSIX_TRACE_FILTER) {
-		begin_gap(waits, event->time_ns);
+		begin_gap(waits, event->pid, event->time_ns);
 	} else if (event->type == POSIX_TRACE_STOP) {
-		waits->is_stopped = true;
-		waits->stopped_ns = event->time_ns;
-	} else if (waits->is_stopped && (!is_library || event->type == POSIX_TRACE_START)) {
-		begin_gap(waits, waits->stopped_ns);
+		*map_get(&waits->stopped_at, host) = (uint64_t)event->time_ns + 1;
+	} else if (event->type == POSIX_TRACE_START || (!is_library && !source_is_merged(waits->source))) {
+		stopped_at = waits->stopped_at.nr_taken > 0 ? map_find(&waits->stopped_at, host) : 0;
+		if (stopped_at == 0)
+			return;
+		begin_gap(waits, event->pid, (int64_t)(stopped_at - 1));
+		*map_get(&waits->stopped_at, host) = 0;
 	}
 }
 
@@ -598,4 +616,5 @@ void waits_free(struct waits *waits)
 	map_free(&waits->waiter_of);
 	map_free(&waits->awaited_of);
 	map_free(&waits->shared_at);
+	map_free(&waits->stopped_at);
 }

@@ -229,8 +229,8 @@ struct waits {
 	unsigned int first_context;
 	bool counts;
 	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */
-	bool is_stopped; /* the recording stopped at stopped_ns, and no later event shows that it went on */
-	int64_t stopped_ns;
+	/* Key: number of a host; value: 1 + the time at which its recording stopped, or 0 if it goes on. */
+	struct map stopped_at;
 };
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "base/when.h"
+#include "trace/programs.h"
 #include "trace/states.h"
 #include "waits/periods.h"
 
@@ -100,7 +101,7 @@ struct words why_place(const struct why_words *to, uint64_t address)
 		snprintf(words.text, sizeof(words.text), " (at %s)", name);
 	else if (address != 0)
 		snprintf(words.text, sizeof(words.text), " (at 0x%llx)",
-			 (unsigned long long)address);
+			 (unsigned long long)code_address(address));
 	return words;
 }
 

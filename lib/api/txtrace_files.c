@@ -168,7 +168,8 @@ static int copy_log(struct px_archive *archive, int file_desc)
 						.writer = px_process_id(),
 						.attr = &archive->attr,
 						.target_pid = archive->info.target_pid,
-						.from = archive};
+						.from = archive,
+						.has_origins = archive->info.is_merged};
 	struct px_log_copy_result result = {.loss = archive->loss,
 					    .is_full = archive->status.is_full,
 					    .is_overrun = archive->status.is_overrun,
@@ -188,6 +189,8 @@ static int copy_log(struct px_archive *archive, int file_desc)
 			result.log_is_overrun |= archive->info.nr_missing > 0;
 		error = px_log_copy_end(copy, &result);
 	}
+	if (!error && archive->info.is_merged)
+		error = px_origins_append(file_desc, &archive->origins);
 	px_sigxfsz_release(&signals);
 	return error;
 }

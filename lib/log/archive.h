@@ -25,6 +25,7 @@
 #include "event/descriptions.h"
 #include "event/names.h"
 #include "fields/fields.h"
+#include "log/origins.h"
 #include "ring/report.h"
 #include "ring/wrapper_stats.h"
 
@@ -68,6 +69,7 @@ struct px_archive_status {
 /* Properties of the file. */
 struct px_archive_info {
 	bool is_foreign;
+	bool is_merged;	   /* the log was made of others; each of its origins has its own modules */
 	bool is_swapped;   /* the file has the byte order of another kind of machine */
 	struct px_fields_model model; /* of the machine that wrote the file */
 	char machine[24];	      /* name of its architecture; "": not known */
@@ -144,6 +146,7 @@ struct px_archive {
 	struct px_archive_status status;
 	struct px_loss loss;
 	struct px_archive_info info;
+	struct px_origins origins; /* of a log: at least one; of a log that is not merged: one without modules */
 	uint32_t next_type; /* number of the next item of each list */
 	uint32_t next_object;
 	uint32_t next_wrapper;

@@ -12,6 +12,7 @@
 #include "calls/rules.h"
 #include "event/data_order.h"
 #include "log/archive_names.h"
+#include "log/archive_origins.h"
 #include "log/archive_source.h"
 #include "log/format.h"
 #include "log/order.h"
@@ -67,7 +68,7 @@ static void describe(const struct logreader *reader, const struct px_unpacked *p
 	record->nr_slots = 1;
 	record->context = entry->context == PX_NO_THREAD ? 0 : entry->context;
 	record->priority = entry->priority;
-	record->cpu = entry->id >> 24;
+	record->cpu = (entry->id >> 24) + PX_HOST_CPUS * px_host_of_pid(packed->pid);
 	report->time_ns = packed->time_ns;
 	report->length = packed->length;
 	report->place = reader->position + 1;
@@ -393,6 +394,7 @@ static void log_free(struct px_archive *archive)
 	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
 		close(reader->file.fd);
 	px_archive_names_free(&reader->names);
+	px_origins_free(&archive->origins);
 	free(reader->wrappers);
 	free(reader);
 }
@@ -501,6 +503,7 @@ static void fill_archive(struct logreader *reader)
 		.size = reader->file.size,
 		.whole_size = commit->is_complete ? px_log_length(&reader->file.header, commit) : 0,
 		.nr_events = commit->sum ? commit->nr_events - commit->nr_given_up : 0,
+		.is_merged = px_archive_is_merged(header),
 	};
 	memcpy(archive->info.machine, header->machine.name, sizeof(archive->info.machine) - 1);
 }
@@ -532,9 +535,10 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	if (!read_names(reader))
 		return ENOMEM;
 	reader->nr_before = file->commit.nr_given_up;
+	error = px_archive_origins(file, &reader->archive.origins);
 	fill_archive(reader);
 	log_rewind(&reader->archive);
-	return 0;
+	return error;
 }
 
 /* What was missing until now stays missing.  After a clear, the log begins again. */

@@ -7,6 +7,7 @@
 
 #include "event/calls.h"
 #include "log/archive_log.h"
+#include "log/archive_origins.h"
 #include "log/order.h"
 #include "log/pack.h"
 #include "log/wrappers.h"
@@ -586,5 +587,7 @@ int px_compact_file(int from, int to)
 	else
 		error = px_compact(&file, source, &sink, &size);
 	px_archive_source_free(source);
-	return error ? error : px_log_sink_truncate(&sink, size);
+	if (!error)
+		error = px_log_sink_truncate(&sink, size);
+	return !error && px_archive_is_merged(&file.header) ? px_origins_copy(from, to) : error;
 }

@@ -228,6 +228,7 @@ int px_log_copy_begin(const struct px_log_copy_setup *setup, struct px_log_copy 
 				   .target_pid = setup->target_pid,
 				   .view = setup->view,
 				   .from = setup->from,
+				   .has_origins = setup->has_origins,
 				   .takes_all = true};
 	const struct px_log_state state = {.tick_ns = 1};
 	int error;
@@ -275,6 +276,11 @@ void px_log_copy_events(struct px_log_copy *copy)
 	while (!copy->error &&
 	       from->kind->next(from, copy->data, copy->data_size, &report) == PX_NEXT_EVENT)
 		px_log_copy_append(copy, &report, copy->data);
+}
+
+int px_log_copy_error(const struct px_log_copy *copy)
+{
+	return copy->error;
 }
 
 int px_log_copy_end(struct px_log_copy *copy, const struct px_log_copy_result *result)

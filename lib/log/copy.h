@@ -28,6 +28,7 @@ struct px_log_copy_setup {
 	uint32_t target_pid;
 	struct px_archive *from;    /* another log, or NULL */
 	const struct px_view *view; /* a stream with threads, types and wrappers, or NULL */
+	bool has_origins; /* the caller appends origins (origins.h) to the complete log */
 	const struct px_namer *namer; /* for objects without a name in the other log, or NULL; must stay valid */
 };
 
@@ -47,6 +48,9 @@ void px_log_copy_events(struct px_log_copy *copy);
 
 /* Append an event.  data has report->copied bytes. */
 void px_log_copy_append(struct px_log_copy *copy, const struct px_report *report, const void *data);
+
+/* Return the first error of writing, or 0. */
+int px_log_copy_error(const struct px_log_copy *copy);
 
 /* Complete the log, and free the copy.  Return 0, or the first error of writing. */
 int px_log_copy_end(struct px_log_copy *copy, const struct px_log_copy_result *result);

@@ -11,6 +11,7 @@
  *			wrappers	wrapper statistics: rows (wrapper_stats.h), or packed (wrappers.h)
  *			names		event types in the order in which they were opened, and their
  *					descriptions
+ *			origins		only in a merged log: the logs that it was made of (origins.h)
  *
  * The header takes one page, and the commit takes one page.  The entries are aligned to their size.  While the log is
  * written, each area has its full size in a sparse file.  When a volume is complete, it ends behind its last frame.  If
@@ -115,7 +116,7 @@ struct px_log_layouts {
 	uint8_t of_long_double;
 	uint8_t long_double_digits;
 	uint8_t align_max;
-	uint8_t reserved; /* 0 */
+	uint8_t has_origins; /* 1: the log was made of others, and has its origins behind the tail (origins.h) */
 };
 
 struct px_log_header {

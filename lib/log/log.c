@@ -30,6 +30,7 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	gethostname(header->host, sizeof(header->host) - 1);
 	if (getrandom(header->uuid, sizeof(header->uuid), GRND_NONBLOCK) < 0)
 		memcpy(header->uuid, &setup->attr->create_time, sizeof(setup->attr->create_time));
+	header->layouts.has_origins = setup->has_origins;
 	if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
 		limit.rlim_cur = RLIM_INFINITY;
 	px_log_geometry(header, setup->attr->log_size, setup->attr->max_data_size, limit.rlim_cur);

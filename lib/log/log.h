@@ -64,6 +64,7 @@ struct px_log_setup {
 	struct px_checkpoint_file *checkpoint_file;
 	/* For a copy of another log, or NULL: it has modules and wrappers.  It must stay open as long as the log. */
 	struct px_archive *from;
+	bool has_origins; /* the caller appends origins (origins.h) to the complete log */
 	bool takes_all; /* the log must not overwrite or refuse events: ignore the log size and the policy in attr */
 };
 

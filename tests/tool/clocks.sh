@@ -156,8 +156,8 @@ for line in '1 1500000' '2 -40000'; do
 		}
 		END { exit !found }' || complain "the clock of t$file is wrong: $(cat err)"
 done
-"$tool" print --format jsonl --columns event,data out.trx 2>/dev/null |
-	sed -nE 's/.*"event": ?"(sent|received)".*"data": ?"(.{8}).*/\1 \2/p' >lines
+"$tool" print --format csv --columns event,data.number out.trx 2>/dev/null |
+	sed -nE 's/^(sent|received),([0-9]+).*/\1 \2/p' >lines
 awk '$1 == "sent" { sent[$2] = 1 } $1 == "received" { nr++; wrong += !sent[$2] } END { exit !(nr > 1000 && !wrong) }' lines ||
 	complain "of $(grep -c received lines) messages of processes, some are received before they are sent"
 finish

@@ -45,7 +45,7 @@ merge()
 	out=$1
 	shift
 	nr_checks=$((nr_checks + 1))
-	"$tool" merge --force -o "$out" "$@" 2>"$scratch/err" || complain "merge $*: $(cat "$scratch/err")"
+	"$tool" merge --to trx --force -o "$out" "$@" 2>"$scratch/err" || complain "merge $*: $(cat "$scratch/err")"
 	"$tool" check --strict "$out" >"$scratch/checked" || complain "merge $*: $(cat "$scratch/checked")"
 }
 
@@ -128,9 +128,9 @@ nr_checks=$((nr_checks + 2))
 "$tool" info --objects "$scratch/out.trx" | grep -q ' early: ' && complain 'names with numbers clash'
 "$tool" info --types "$scratch/out.trx" | grep -c 'step$' | grep -qx 2 ||
 	complain "types of one name are several: $("$tool" info --types "$scratch/out.trx")"
-merge "$scratch/out.trx" "$scratch/early" "$scratch/early"
-nr_checks=$((nr_checks + 1))
-[ "$("$tool" info --objects "$scratch/out.trx" | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'
+fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/late" "$scratch/early"
+cp "$scratch/early" "$scratch/copied"
+fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/copied"
 
 # A log is moved in time so that a trace buffer begins with it.
 merge "$scratch/out.trx" --offset "$scratch/early=1s" "$scratch/early" "$scratch/one.trx"

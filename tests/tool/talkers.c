@@ -3,6 +3,9 @@
  * Three processes that send messages to each other, for the tests of the tool: talkers LOG0 LOG1 LOG2 MESSAGES.  Each
  * process has its own log, with an event "sent" before it sends a message and an event "received" after it has received
  * one.  Both have the number of the message as their data.
+ *
+ * talkers SELF ADDRESS0 ADDRESS1 ADDRESS2 MESSAGES is only one of the three, which may be on three machines.  Another
+ * process traces it.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -44,19 +47,12 @@ static void receive(int self, trace_event_id_t received, int wait_ms)
 		posix_trace_event(received, &number, sizeof(number));
 }
 
-static int talk(int self, const char *path, uint32_t nr_messages)
+static int send_all(int self, uint32_t nr_messages)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	trace_event_id_t sent, received;
-	trace_attr_t attr;
-	trace_id_t trace;
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
-	if (fd < 0 || posix_trace_create_withlog(0, &attr, fd, &trace) != 0 ||
-	    posix_trace_eventid_open("sent", &sent) != 0 || posix_trace_eventid_open("received", &received) != 0 ||
-	    txtrace_describe_type(sent, "u32 number") != 0 || txtrace_describe_type(received, "u32 number") != 0 ||
-	    posix_trace_start(trace) != 0)
+	if (posix_trace_eventid_open("sent", &sent) != 0 || posix_trace_eventid_open("received", &received) != 0 ||
+	    txtrace_describe_type(sent, "u32 number") != 0 || txtrace_describe_type(received, "u32 number") != 0)
 		return 1;
 	for (uint32_t i = 0; i < nr_messages; i++) {
 		int to = (self + 1 + (int)(i % (PROCESSES - 1))) % PROCESSES;
@@ -70,13 +66,46 @@ static int talk(int self, const char *path, uint32_t nr_messages)
 		receive(self, received, 0);
 	}
 	receive(self, received, 300);
-	return posix_trace_shutdown(trace) == 0 ? 0 : 1;
+	return 0;
+}
+
+static int talk(int self, const char *path, uint32_t nr_messages)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	trace_attr_t attr;
+	trace_id_t trace;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	if (fd < 0 || posix_trace_create_withlog(0, &attr, fd, &trace) != 0 || posix_trace_start(trace) != 0)
+		return 1;
+	return send_all(self, nr_messages) == 0 && posix_trace_shutdown(trace) == 0 ? 0 : 1;
+}
+
+/* One of three machines.  Messages to a machine that has no socket yet are lost. */
+static int talk_alone(char **argv)
+{
+	int self = atoi(argv[0]);
+
+	for (int i = 0; i < PROCESSES; i++) {
+		addresses[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(7777)};
+		if (inet_pton(AF_INET, argv[1 + i], &addresses[i].sin_addr) != 1)
+			return 1;
+	}
+	if (self < 0 || self >= PROCESSES)
+		return 1;
+	sockets[self] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (sockets[self] < 0 || bind(sockets[self], (struct sockaddr *)&addresses[self], sizeof(addresses[self])) != 0)
+		return 1;
+	return send_all(self, (uint32_t)strtoul(argv[1 + PROCESSES], NULL, 10));
 }
 
 int main(int argc, char **argv)
 {
 	int status, result = 0;
 
+	if (argc == PROCESSES + 3)
+		return talk_alone(argv + 1);
 	if (argc != PROCESSES + 2)
 		return 1;
 	for (int i = 0; i < PROCESSES; i++)

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/merge_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <trace_ext.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/message.h"
+
+#define DRIFT_UNIT 1e12
+#define COPY_BYTES (1 << 20)
+
+/* A log of this group. */
+struct member {
+	struct source *source;
+	struct messages_file file; /* the correction of its times */
+	struct event event;	   /* the next one */
+	bool has_event;
+	int64_t time_ns;
+};
+
+struct group {
+	const struct selection *selection; /* NULL: all events */
+	struct member *member;
+	unsigned int nr;
+	struct txtrace_merge *merge;
+	uint64_t nr_events;
+};
+
+/* Events. */
+
+/* The library makes from the calls of a log what calls_next() adds, so the merged log does not get that. */
+static void read_next(const struct group *group, struct member *member)
+{
+	do {
+		member->has_event = group->selection ?
+					    selection_next(group->selection, member->source,
+							   &member->event) :
+					    source_next(member->source, &member->event);
+	} while (member->has_event && member->event.is_made);
+	if (member->has_event)
+		member->time_ns = messages_time(&member->file, member->event.time_ns);
+}
+
+static int append(struct group *group, unsigned int number)
+{
+	const struct member *member = &group->member[number];
+	const struct event *event = &member->event;
+	const struct txtrace_event to = {
+		.time_ns = (unsigned long long)(member->time_ns > 0 ? member->time_ns : 0),
+		.address = event->address,
+		.thread = event->pthread,
+		.length = event->size,
+		.type = event->type,
+		.pid = event->pid,
+		.truncation = event->is_truncated ? POSIX_TRACE_TRUNCATED_RECORD :
+						    POSIX_TRACE_NOT_TRUNCATED,
+		.cpu = event->cpu,
+		.context = event->context,
+		.priority = event->priority,
+		.phase = event->is_call ? event->call.phase : -1};
+
+	return txtrace_merge_event(group->merge, number, &to, event->data);
+}
+
+/* A heap of the members that have an event, by time, then by their order. */
+static bool is_before(const struct group *group, unsigned int a, unsigned int b)
+{
+	const struct member *x = &group->member[a], *y = &group->member[b];
+
+	return x->time_ns != y->time_ns ? x->time_ns < y->time_ns : a < b;
+}
+
+static void sift_down(const struct group *group, unsigned int *heap, unsigned int nr,
+		      unsigned int at)
+{
+	for (unsigned int least = at;; at = least) {
+		for (unsigned int child = 2 * at + 1; child <= 2 * at + 2 && child < nr; child++)
+			if (is_before(group, heap[child], heap[least]))
+				least = child;
+		if (least == at)
+			return;
+		unsigned int moved = heap[at];
+
+		heap[at] = heap[least];
+		heap[least] = moved;
+	}
+}
+
+static int append_all(struct group *group)
+{
+	unsigned int heap[MERGE_AT_ONCE], nr = 0;
+	int error = 0;
+
+	for (unsigned int i = 0; i < group->nr; i++) {
+		read_next(group, &group->member[i]);
+		if (group->member[i].has_event)
+			heap[nr++] = i;
+	}
+	for (unsigned int i = nr / 2; i-- > 0;)
+		sift_down(group, heap, nr, i);
+	while (!error && nr > 0) {
+		struct member *first = &group->member[heap[0]];
+
+		error = append(group, heap[0]);
+		read_next(group, first);
+		if (!first->has_event)
+			heap[0] = heap[--nr];
+		sift_down(group, heap, nr, 0);
+		if (++group->nr_events % 65536 == 0)
+			progress("merging", group->nr_events, 0);
+	}
+	progress_end();
+	return error;
+}
+
+/* Say in the merged log where each log comes from, and how its times were corrected. */
+static void note_origins(struct group *group)
+{
+	for (unsigned int i = 0; i < group->nr; i++) {
+		const struct member *member = &group->member[i];
+		struct txtrace_origin origin = {
+			.shift_ns = member->file.shift_ns + member->file.correction.offset_ns,
+			.drift = (long long)(member->file.correction.drift * DRIFT_UNIT),
+			.uncertainty_ns = member->file.uncertainty_ns,
+		};
+
+		snprintf(origin.name, sizeof(origin.name), "%s", name_of(member->file.path));
+		txtrace_merge_origin(group->merge, i, &origin);
+	}
+}
+
+static int merge_group(struct group *group, int fd)
+{
+	trace_id_t trace[MERGE_AT_ONCE];
+	int error, ended;
+
+	for (unsigned int i = 0; i < group->nr; i++)
+		trace[i] = group->member[i].source->trace;
+	error = txtrace_merge_begin(fd, trace, group->nr, &group->merge);
+	if (error)
+		return error;
+	note_origins(group);
+	error = append_all(group);
+	ended = txtrace_merge_end(group->merge);
+	return error ? error : ended;
+}
+
+static bool begin_selection(const struct group *group)
+{
+	struct source *sources[MERGE_AT_ONCE];
+
+	for (unsigned int i = 0; i < group->nr; i++)
+		sources[i] = group->member[i].source;
+	return !group->selection || selection_begin(group->selection, sources, group->nr);
+}
+
+static void report_error(int error, const char *output)
+{
+	if (error == E2BIG)
+		message("%s: these logs have more hosts or event types than a log can have",
+			output);
+	else
+		message_error(error, "%s", output);
+}
+
+/* Merge some files into a file that is open.  selection: NULL for all events. */
+static bool merge_files(struct messages_file *files, unsigned int nr,
+			const struct selection *selection, int fd, const char *output)
+{
+	struct group group = {.selection = selection,
+			      .member = must(calloc(nr, sizeof(*group.member))),
+			      .nr = nr};
+	bool is_fine = true;
+	int error = 0;
+
+	for (unsigned int i = 0; is_fine && i < nr; i++) {
+		group.member[i].file = files[i];
+		group.member[i].source = files[i].source ?: source_open_quiet(files[i].path, 0);
+		is_fine = group.member[i].source != NULL;
+	}
+	is_fine = is_fine && begin_selection(&group);
+	if (is_fine)
+		error = merge_group(&group, fd);
+	if (error)
+		report_error(error, output);
+	for (unsigned int i = 0; i < nr; i++)
+		if (!files[i].source)
+			source_close(group.member[i].source);
+	free(group.member);
+	return is_fine && !error;
+}
+
+/* Many files. */
+
+/* Make a file that has a name until it is removed.  Return its descriptor, or -1 after a message. */
+static int make_temporary(const char *directory, const char *name, char **path)
+{
+	int fd;
+
+	if (asprintf(path, "%s/.%.200s.XXXXXX", directory, name) < 0)
+		*path = must(NULL);
+	fd = mkostemp(*path, O_CLOEXEC);
+	if (fd < 0) {
+		message_error(errno, "%s", *path);
+		free(*path);
+		*path = NULL;
+	}
+	return fd;
+}
+
+static void remove_all(struct messages_file *files, unsigned int nr)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		unlink(files[i].path);
+		free((char *)files[i].path);
+	}
+	free(files);
+}
+
+/* Merge groups of the files into fewer ones.  The events of these have their final times. */
+static struct messages_file *merge_groups(struct messages_file *files, unsigned int *nr)
+{
+	unsigned int nr_made = 0, nr_files = *nr;
+	struct messages_file *made = must(calloc(nr_files / MERGE_AT_ONCE + 1, sizeof(*made)));
+
+	for (unsigned int at = 0; at < nr_files; at += MERGE_AT_ONCE) {
+		unsigned int part = nr_files - at < MERGE_AT_ONCE ? nr_files - at : MERGE_AT_ONCE;
+		char *path;
+		int fd = make_temporary(temporary_directory(), "txtrace-merge", &path);
+		bool is_fine = fd >= 0;
+
+		if (is_fine) {
+			made[nr_made++] = (struct messages_file){.path = path};
+			is_fine = merge_files(&files[at], part, NULL, fd, path);
+			close(fd);
+		}
+		if (!is_fine) {
+			remove_all(made, nr_made);
+			return NULL;
+		}
+	}
+	*nr = nr_made;
+	return made;
+}
+
+static bool merge_into(const struct merge_log *merge, int fd)
+{
+	struct messages_file *files = merge->files, *made = NULL, *fewer;
+	unsigned int nr = merge->nr_files, nr_made = 0;
+	bool is_fine = true;
+
+	while (is_fine && nr > MERGE_AT_ONCE) {
+		fewer = merge_groups(files, &nr);
+		is_fine = fewer != NULL;
+		if (made)
+			remove_all(made, nr_made);
+		files = made = fewer;
+		nr_made = fewer ? nr : 0;
+	}
+	is_fine = is_fine && merge_files(files, nr, merge->selection, fd, merge->output);
+	if (made)
+		remove_all(made, nr_made);
+	return is_fine;
+}
+
+/* The output. */
+
+static bool copy_to_stdout(int fd)
+{
+	char *bytes = must(malloc(COPY_BYTES));
+	off_t at = 0;
+	ssize_t size;
+	int error = 0;
+
+	while (!error && (size = pread(fd, bytes, COPY_BYTES, at)) > 0) {
+		error = write_all(STDOUT_FILENO, bytes, (size_t)size);
+		at += size;
+	}
+	free(bytes);
+	if (error)
+		message_error(error, "standard output");
+	return !error;
+}
+
+/* link() never replaces a file; some file systems do not have it. */
+static int give_name(const struct merge_log *merge, const char *part)
+{
+	if (!merge->overwrites && link(part, merge->output) == 0)
+		return unlink(part) == 0 ? 0 : errno;
+	if (!merge->overwrites && access(merge->output, F_OK) == 0)
+		return EEXIST;
+	return rename(part, merge->output) == 0 ? 0 : errno;
+}
+
+static bool finish(const struct merge_log *merge, int fd, const char *part)
+{
+	mode_t mask = umask(0);
+	int error = 0;
+
+	umask(mask);
+	if (strcmp(merge->output, "-") == 0)
+		return copy_to_stdout(fd);
+	if (fchmod(fd, 0666 & ~mask) != 0)
+		error = errno;
+	if (!error)
+		error = give_name(merge, part);
+	if (error == EEXIST)
+		message("%s already exists; --force overwrites it", merge->output);
+	else if (error)
+		message_error(error, "%s", merge->output);
+	return !error;
+}
+
+bool merge_log_write(const struct merge_log *merge)
+{
+	bool is_stdout = strcmp(merge->output, "-") == 0, is_fine;
+	struct stat status;
+	char *directory, *part;
+	int fd;
+
+	if (!is_stdout && !merge->overwrites && lstat(merge->output, &status) == 0) {
+		message("%s already exists; --force overwrites it", merge->output);
+		return false;
+	}
+	directory = is_stdout ? must(strdup(temporary_directory())) :
+				must(directory_of(merge->output));
+	fd = make_temporary(directory, is_stdout ? "txtrace-merge" : name_of(merge->output), &part);
+	free(directory);
+	if (fd < 0)
+		return false;
+	is_fine = merge_into(merge, fd) && finish(merge, fd, part);
+	close(fd);
+	unlink(part); /* it has another name now, or is of no use */
+	free(part);
+	return is_fine;
+}
+
+/* What is merged. */
+
+struct seen {
+	char uuid[40];
+	unsigned int file;
+};
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+	int order = strcmp(x->uuid, y->uuid);
+
+	return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+bool merge_log_check(const struct merge_log *merge)
+{
+	struct seen *seen = NULL;
+	size_t nr = 0, room = 0;
+	bool is_fine = true;
+
+	for (unsigned int i = 0; is_fine && i < merge->nr_files; i++) {
+		struct source *opened = merge->files[i].source;
+		struct source *source = opened ?: source_open_quiet(merge->files[i].path, 0);
+		struct txtrace_origin origin;
+
+		is_fine = source != NULL;
+		for (unsigned int j = 0;
+		     is_fine && txtrace_get_origin(source->trace, j, &origin) == 0; j++) {
+			if (nr == room)
+				seen = must(
+					reallocarray(seen, room = 2 * room + 64, sizeof(*seen)));
+			memcpy(seen[nr].uuid, origin.uuid, sizeof(seen[nr].uuid));
+			seen[nr++].file = i;
+		}
+		if (!opened)
+			source_close(source);
+	}
+	if (nr > 0)
+		qsort(seen, nr, sizeof(*seen), compare_seen);
+	for (size_t i = 1; is_fine && i < nr; i++)
+		if (strcmp(seen[i].uuid, seen[i - 1].uuid) == 0) {
+			message("%s and %s hold the same log: each of its events would be there "
+				"twice",
+				merge->files[seen[i - 1].file].path,
+				merge->files[seen[i].file].path);
+			is_fine = false;
+		}
+	free(seen);
+	return is_fine;
+}

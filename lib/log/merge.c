@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "log/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/calls.h"
+#include "event/names.h"
+#include "log/merge_private.h"
+
+/* The tables of the merged log, as an archive that has no events. */
+
+static struct px_merge *merge_of(struct px_archive *archive)
+{
+	return (struct px_merge *)archive;
+}
+
+static enum px_next merge_next(struct px_archive *archive, void *data, size_t capacity,
+			       struct px_report *report)
+{
+	(void)archive;
+	(void)data;
+	(void)capacity;
+	(void)report;
+	return PX_NEXT_NONE;
+}
+
+static void merge_rewind(struct px_archive *archive)
+{
+	(void)archive;
+}
+
+static unsigned int merge_type(struct px_archive *archive, uint32_t i)
+{
+	const struct px_merge *merge = merge_of(archive);
+
+	if (i < merge->nr_types)
+		return PX_EVENT_USER_FIRST + i;
+	i -= merge->nr_types;
+	return i < merge->nr_calls ? merge->call[i] : (unsigned int)PX_EVENT_NONE;
+}
+
+static const struct px_merge_type *type_of(struct px_archive *archive, unsigned int id)
+{
+	struct px_merge *merge = merge_of(archive);
+
+	return id >= PX_EVENT_USER_FIRST && id - PX_EVENT_USER_FIRST < merge->nr_types ?
+		       &merge->type[id - PX_EVENT_USER_FIRST] :
+		       NULL;
+}
+
+static int merge_type_name(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1])
+{
+	const struct px_merge_type *type = type_of(archive, id);
+	enum px_call call;
+
+	if (px_call_of_event(id, &call)) {
+		memset(name, 0, PX_NAME_MAX + 1);
+		memcpy(name, px_call_name(call), strnlen(px_call_name(call), PX_NAME_MAX));
+		return 0;
+	}
+	if (!type)
+		return EINVAL;
+	memcpy(name, type->name, sizeof(type->name));
+	return 0;
+}
+
+static size_t merge_description(struct px_archive *archive, unsigned int id,
+				char text[PX_FIELDS_TEXT_MAX])
+{
+	const struct px_merge_type *type = type_of(archive, id);
+
+	if (!type || type->length == 0)
+		return 0;
+	memcpy(text, type->text, type->length);
+	return type->length;
+}
+
+static bool merge_wrapper(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum)
+{
+	struct px_merge *merge = merge_of(archive);
+
+	if (i >= merge->nr_wrappers)
+		return false;
+	*sum = merge->wrapper[i];
+	return true;
+}
+
+static bool merge_object(struct px_archive *archive, uint32_t i, struct px_archive_object *object)
+{
+	struct px_merge *merge = merge_of(archive);
+
+	if (i >= merge->nr_objects)
+		return false;
+	*object = merge->object[i];
+	return true;
+}
+
+/* Each origin has its own modules. */
+static size_t merge_modules(struct px_archive *archive, char *text, size_t size)
+{
+	(void)archive;
+	(void)text;
+	(void)size;
+	return 0;
+}
+
+static const struct px_archive_kind kind = {
+	.next = merge_next,
+	.rewind = merge_rewind,
+	.type = merge_type,
+	.type_name = merge_type_name,
+	.description = merge_description,
+	.wrapper = merge_wrapper,
+	.object = merge_object,
+	.modules = merge_modules,
+};
+
+/* Making. */
+
+struct px_merge *px_merge_make(void)
+{
+	struct px_merge *merge = calloc(1, sizeof(*merge));
+
+	if (merge) {
+		merge->archive.kind = &kind;
+		merge->next_handle = 1;
+		merge->result.tick_ns = 1;
+	}
+	return merge;
+}
+
+void px_merge_free(struct px_merge *merge)
+{
+	if (!merge)
+		return;
+	if (merge->copy)
+		(void)px_log_copy_end(merge->copy, &merge->result);
+	for (uint32_t i = 0; i < merge->nr_logs; i++)
+		free(merge->log[i].handle);
+	for (uint32_t i = 0; i < merge->nr_types; i++)
+		free(merge->type[i].text);
+	for (uint32_t i = 0; i < merge->origins.nr; i++)
+		free((char *)merge->origins.origin[i].modules);
+	px_origins_free(&merge->origins);
+	free(merge->log);
+	free(merge->type);
+	free(merge->object);
+	free(merge->wrapper);
+	free(merge->data);
+	free(merge);
+}
+
+/* Return the number of the host in the merged log, or PX_HOSTS_MAX if there are too many. */
+static uint32_t find_host(struct px_merge *merge, uint32_t nr_before,
+			  const struct px_origin *origin)
+{
+	for (uint32_t i = 0; i < nr_before; i++) {
+		const struct px_origin *other = &merge->origins.origin[i];
+
+		if (strcmp(other->boot_id, origin->boot_id) == 0 &&
+		    strcmp(other->host_name, origin->host_name) == 0)
+			return other->host;
+	}
+	return merge->nr_hosts < PX_HOSTS_MAX ? merge->nr_hosts++ : PX_HOSTS_MAX;
+}
+
+/* Take the modules of a log that is not merged: they are those of its first process. */
+static int take_modules(struct px_origin *origin, struct px_archive *from)
+{
+	size_t length = from->kind->modules(from, NULL, 0);
+	char *text = malloc(length + 1);
+
+	if (!text)
+		return ENOMEM;
+	origin->modules = text;
+	if (length > 0)
+		origin->modules_bytes = from->kind->modules(from, text, length);
+	if (origin->modules_bytes > length)
+		origin->modules_bytes = length;
+	return 0;
+}
+
+static int copy_modules(struct px_origin *origin)
+{
+	char *text = malloc(origin->modules_bytes + 1);
+
+	if (!text)
+		return ENOMEM;
+	memcpy(text, origin->modules, origin->modules_bytes);
+	origin->modules = text;
+	return 0;
+}
+
+/* Add the origins of a log, and set log->host_of. */
+static int add_origins(struct px_merge *merge, struct px_merge_log *log, struct px_archive *from)
+{
+	const struct px_origins *origins = &from->origins;
+	struct px_origin *larger;
+	int error;
+
+	if (merge->origins.nr + origins->nr > PX_ORIGINS_MAX)
+		return E2BIG;
+	larger = reallocarray(merge->origins.origin, (size_t)merge->origins.nr + origins->nr,
+			      sizeof(*larger));
+	if (!larger)
+		return ENOMEM;
+	merge->origins.origin = larger;
+	log->first_origin = merge->origins.nr;
+	log->nr_origins = origins->nr;
+	for (uint32_t i = 0; i < origins->nr; i++) {
+		struct px_origin *to = &merge->origins.origin[merge->origins.nr];
+		uint32_t host;
+
+		*to = origins->origin[i];
+		error = from->info.is_merged ? copy_modules(to) : take_modules(to, from);
+		if (error)
+			return error;
+		host = find_host(merge, merge->origins.nr, to);
+		merge->origins.nr++;
+		if (host == PX_HOSTS_MAX)
+			return E2BIG;
+		log->host_of[to->host] = (uint16_t)host;
+		to->host = host;
+		to->pid = px_merge_pid(log, to->pid);
+	}
+	return 0;
+}
+
+static void add_attributes(struct px_merge *merge, const struct px_archive *from)
+{
+	struct px_attr *attr = &merge->archive.attr;
+	const struct px_attr *other = &from->attr;
+
+	if (merge->nr_logs == 1) {
+		*attr = *other;
+		merge->archive.info.target_pid = from->info.target_pid;
+	}
+	if (other->max_data_size > attr->max_data_size)
+		attr->max_data_size = other->max_data_size;
+	if (other->create_time.s < attr->create_time.s)
+		attr->create_time = other->create_time;
+	attr->sched |= other->sched;
+	attr->aggregates |= other->aggregates;
+	attr->inherited |= other->inherited;
+	merge->result.loss.overwritten += from->loss.overwritten;
+	merge->result.loss.dropped += from->loss.dropped;
+	merge->result.loss.abandoned += from->loss.abandoned;
+	merge->result.is_full |= from->status.is_full;
+	merge->result.is_overrun |= from->status.is_overrun;
+	merge->result.log_is_overrun |= from->status.log_is_overrun;
+}
+
+int px_merge_add(struct px_merge *merge, struct px_archive *from)
+{
+	struct px_merge_log *log, *larger;
+	int error;
+
+	if (from->info.is_foreign || from->origins.nr == 0)
+		return EINVAL;
+	larger = reallocarray(merge->log, merge->nr_logs + 1, sizeof(*larger));
+	if (!larger)
+		return ENOMEM;
+	merge->log = larger;
+	log = &merge->log[merge->nr_logs++];
+	memset(log, 0, sizeof(*log));
+	add_attributes(merge, from);
+	error = add_origins(merge, log, from);
+	if (!error)
+		error = px_merge_add_types(merge, log, from);
+	if (!error)
+		error = px_merge_add_objects(merge, log, from);
+	if (!error)
+		error = px_merge_add_wrappers(merge, from);
+	return error;
+}
+
+int px_merge_begin(struct px_merge *merge, int fd, const struct px_process_id *writer)
+{
+	const struct px_log_copy_setup setup = {.fd = fd,
+						.writer = *writer,
+						.attr = &merge->archive.attr,
+						.target_pid = merge->archive.info.target_pid,
+						.from = &merge->archive,
+						.has_origins = true};
+
+	merge->fd = fd;
+	merge->data_size = merge->archive.attr.max_data_size > PX_SYSTEM_EVENT_BYTES ?
+				   (size_t)merge->archive.attr.max_data_size :
+				   PX_SYSTEM_EVENT_BYTES;
+	merge->data = malloc(merge->data_size);
+	return merge->data ? px_log_copy_begin(&setup, &merge->copy) : ENOMEM;
+}
+
+void px_merge_set_clock(struct px_merge *merge, uint32_t number, const struct px_merge_clock *clock)
+{
+	const struct px_merge_log *log = &merge->log[number];
+
+	/* An origin of a merged log had a clock of its own already: all corrections together count. */
+	for (uint32_t i = 0; i < log->nr_origins; i++) {
+		struct px_origin *origin = &merge->origins.origin[log->first_origin + i];
+
+		origin->shift_ns += clock->shift_ns;
+		origin->drift += clock->drift;
+		if (origin->uncertainty_ns >= 0)
+			origin->uncertainty_ns = clock->uncertainty_ns < 0 ?
+							 -1 :
+							 origin->uncertainty_ns +
+								 clock->uncertainty_ns;
+	}
+}
+
+void px_merge_set_name(struct px_merge *merge, uint32_t number, const char *name)
+{
+	const struct px_merge_log *log = &merge->log[number];
+	struct px_origin *origin = &merge->origins.origin[log->first_origin];
+
+	if (log->nr_origins == 1 && *origin->name == '\0')
+		memcpy(origin->name, name, strnlen(name, sizeof(origin->name) - 1));
+}
+
+/* The first process of a log has the modules of the log. */
+static void note_process(struct px_merge *merge, const struct px_merge_log *log, uint32_t pid)
+{
+	struct px_origin *origin = &merge->origins.origin[log->first_origin];
+
+	if (log->nr_origins == 1 && origin->pid == 0 && pid % PX_HOST_PIDS != 0 && pid < UINT32_C(0x80000000))
+		origin->pid = pid;
+}
+
+int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_report *from,
+		   const void *data)
+{
+	struct px_merge_log *log = &merge->log[number];
+	struct px_report report = *from;
+	struct px_record *record = &report.record;
+
+	if (report.copied > merge->data_size)
+		report.copied = merge->data_size;
+	report.length = report.copied;
+	if (report.copied > 0)
+		memcpy(merge->data, data, report.copied);
+	px_merge_convert_data(merge, log, record, merge->data, report.copied);
+	if (record->id >= PX_EVENT_IDS || log->type_of[record->id] == 0)
+		record->id = PX_EVENT_UNNAMED; /* only a damaged log has such an event */
+	else
+		record->id = log->type_of[record->id];
+	record->pid = record->pid ? px_merge_pid(log, record->pid) : log->host_of[0] * PX_HOST_PIDS;
+	record->context = px_merge_handle(merge, log, record->context);
+	record->cpu %= PX_HOST_CPUS;
+	record->length = (uint32_t)report.length;
+	note_process(merge, log, record->pid);
+	px_log_copy_append(merge->copy, &report, merge->data);
+	return px_log_copy_error(merge->copy);
+}
+
+int px_merge_end(struct px_merge *merge)
+{
+	int error = px_log_copy_end(merge->copy, &merge->result);
+
+	merge->copy = NULL;
+	if (!error)
+		error = px_origins_append(merge->fd, &merge->origins);
+	px_merge_free(merge);
+	return error;
+}

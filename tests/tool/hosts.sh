@@ -1,0 +1,245 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# txtrace merge makes a log: of several hosts, whose processes have the same pids, of many files, and of damaged ones.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+check=${PERFETTO_CHECK:-$(pwd)/tests/tool/perfetto_check}
+cd "$scratch" || exit 99
+mklog=$(dirname "$tool")/../tests/tool/mklog
+
+# set_bytes FILE OFFSET TEXT: put TEXT into the header of a log, and zeros up to SIZE bytes; see struct px_log_header
+set_bytes()
+{
+	at=$(grep -abo 'PXTXLOG1' "$1" | head -1 | cut -d: -f1)
+	{ printf '%s' "$3"; head -c $(($4 - ${#3})) /dev/zero; } |
+		dd of="$1" bs=1 seek=$((at + $2)) conv=notrunc 2>/dev/null
+}
+
+# on_host FILE HOST NUMBER: the log becomes that of another recording on another machine
+on_host()
+{
+	set_bytes "$1" 48 "$(printf '%016d' "$3")" 16
+	set_bytes "$1" 112 "00000000-0000-0000-0000-00000000$(printf '%04d' "$3")" 40
+	set_bytes "$1" 152 "$2" 64
+}
+
+rows()
+{
+	columns=$1
+	shift
+	"$tool" print --format csv --columns "$columns" "$@" | tail -n +2 | tr -d '\r'
+}
+
+merge()
+{
+	nr_checks=$((nr_checks + 1))
+	"$tool" merge --force "$@" 2>err || complain "merge $*: $(cat err)"
+}
+
+"$mklog" a.trx 100 24 worker || complain 'no log could be written'
+cp a.trx b.trx
+on_host a.trx alpha 1
+on_host b.trx beta 2
+merge -o m.trx a.trx b.trx
+nr_checks=$((nr_checks + 4))
+"$tool" check --strict m.trx >checked || complain "TraceX does not accept the merged log: $(cat checked)"
+
+# Each host has the events of its log. The processes with one pid are two.
+rows ns,cpu,pid,thread,event,size,hex a.trx >expected
+rows ns,cpu,pid,thread,event,size,hex -f host=alpha m.trx >got
+cmp -s expected got || complain "the events of the first host: $(diff expected got | head -4)"
+rows ns,cpu,pid,event,size,hex a.trx | awk -F, -v OFS=, '{ $2 += 10000; $3 += 10000000; print }' >expected
+rows ns,cpu,pid,event,size,hex -f host=beta m.trx >got
+cmp -s expected got || complain "the events of the second host: $(diff expected got | head -4)"
+# shellcheck disable=SC2046  # pid and tid of the thread of each host
+set -- $("$tool" info --objects a.trx | awk '$2 == "thread" && /worker/ { print $4, $5 }') $(
+	"$tool" info --objects m.trx | awk '$2 == "thread" && /worker/ { print $4, $5, $NF }')
+[ "$1 $2 $2" = "$3 $4 $5" ] && [ "$(($1 + 10000000)) $(($2 + 10000000)) $(($2 + 10000000))" = "$6 $7 $8" ] ||
+	complain "the threads of two hosts: $*"
+
+# The names of the hosts are shown where there are several.
+nr_checks=$((nr_checks + 5))
+"$tool" print m.trx | head -1 | grep -q ' host ' || complain 'print does not show the host'
+"$tool" print a.trx | head -1 | grep -q ' host ' && complain 'print shows the host of the only one'
+rows host -f odd_step m.trx | sort | uniq -c | tr -s ' ' | tr '\n' ';' | grep -qx ' 50 alpha; 50 beta;' ||
+	complain "hosts: $(rows host -f odd_step m.trx | sort | uniq -c)"
+"$tool" info m.trx | grep -Eq "^beta +1 +b.trx +$(($1 + 10000000)) +\\+0 ns +\\+0 ns +not known" ||
+	complain "info: $("$tool" info m.trx)"
+"$tool" info --format json m.trx | grep -q '"host_name": *"beta"' || complain 'info --format json lacks the hosts'
+
+# The reports keep the CPUs and processes of two hosts apart.
+nr_checks=$((nr_checks + 2))
+"$tool" report --format csv --cpus m.trx >report || complain 'report fails'
+[ "$(rows cpu -f '*_step' m.trx | sort -nu | tr '\n' ' ')" = \
+	"$(awk -F, '$1 == "cpus_by_thread" && /worker/ { print $15 }' report | sort -nu | tr '\n' ' ')" ] ||
+	complain "the CPUs of two hosts: $(cat report)"
+
+# What the commands tell of each host is what they tell of its log alone: the end of a log, and its gaps, say nothing about
+# another host.
+# twins FILE: merge the log with itself as that of another host, and compare the rows of the commands
+twins()
+{
+	cp "$1" twin.trx
+	on_host "$1" alpha 1
+	on_host twin.trx beta 2
+	merge -o twins.trx "$1" twin.trx
+	nr_checks=$((nr_checks + 2))
+	"$tool" states --format csv "$1" 2>/dev/null | tr -d '\r' | sed "s/$1/twins.trx/" | sort >expected
+	"$tool" states --format csv twins.trx 2>/dev/null | tr -d '\r' | sort >got
+	grep -v ',1[0-9]\{7\},' got | cmp -s expected - || complain "states of $1: $(diff expected got | head -4)"
+	grep ',1[0-9]\{7\},' got | sed 's/\([ ,]\)1\([0-9]\{7\}\)\([, ]\|$\)/\1\2\3/g; s/\([ ,]\)0*\([1-9]\)/\1\2/g' | sort >second
+	[ "$(wc -l <second)" -gt 0 ] || complain "no states of the second host of $1"
+	for command in waits locks; do
+		nr_checks=$((nr_checks + 1))
+		"$tool" $command --format csv "$1" 2>/dev/null | tr -d '\r' | tr ',' '\n' | grep -E '^[0-9]+\.[0-9]+$' |
+			sort >expected
+		"$tool" $command --format csv twins.trx 2>/dev/null | tr -d '\r' | tr ',' '\n' |
+			grep -E '^[0-9]+\.[0-9]+$' | sort >got
+		sort expected expected | cmp -s - got || complain "$command of two hosts: $(sort expected expected | diff - got | head -4)"
+	done
+}
+
+if make_mixture mixture.trx; then
+	twins mixture.trx
+fi
+
+# A merged log can be merged, copied and packed, and keeps its hosts.
+cp a.trx c.trx
+on_host c.trx gamma 3
+merge -o mc.trx m.trx c.trx
+nr_checks=$((nr_checks + 4))
+rows host -f odd_step mc.trx | sort | uniq -c | tr -s ' ' | tr '\n' ';' | grep -qx ' 50 alpha; 50 beta; 50 gamma;' ||
+	complain 'a merged log loses its hosts when it is merged'
+rows cpu,pid,host,event,hex mc.trx >expected
+"$tool" pack -o packed.trx mc.trx >/dev/null || complain 'pack fails'
+rows cpu,pid,host,event,hex packed.trx | cmp -s expected - || complain 'a packed log is another one'
+fails 2 'hold the same log' merge -o x.trx m.trx a.trx
+printf 'object 1 0x1001 5 worker\nevent 0x1001 4100 1000\n' | "$mktrx" >buffer.trx
+fails 2 'is a trace buffer' merge --to log -o x.trx a.trx buffer.trx
+[ ! -e x.trx ] || complain 'a refused merge left a file'
+
+# For Perfetto, the hosts are machines: an archive with a trace of each, in which processes have their own pids.
+if "$tool" export --help | grep -q 'perfetto|' && [ -x "$check" ]; then
+	nr_checks=$((nr_checks + 6))
+	"$tool" export --to perfetto -o hosts.tar m.trx 2>err || complain "export of two hosts: $(cat err)"
+	tar tf hosts.tar | tr '\n' ' ' | grep -qx 'perfetto_manifest.json 0-alpha.perfetto-trace 1-beta.perfetto-trace ' ||
+		complain "the archive has $(tar tf hosts.tar | tr '\n' ' ')"
+	tar xf hosts.tar || complain 'tar cannot read the archive'
+	"$check" 0-alpha.perfetto-trace | grep -v "^process 1 " >first || complain 'the trace of the first host is wrong'
+	"$check" 1-beta.perfetto-trace | grep -v "^process 1 " >second || complain 'the trace of the second host is wrong'
+	cmp -s first second || complain "the second host: $(diff first second | head -4)"
+	grep -q "^process $1 " second || complain "the process $1 of the second host is not there: $(head -3 second)"
+	if has_program python3 'the manifest for Perfetto, and compressed packets'; then
+		nr_checks=$((nr_checks + 2))
+		python3 - perfetto_manifest.json <<'PYTHON' || complain "the manifest: $(cat perfetto_manifest.json)"
+import json, sys
+manifest = json.load(open(sys.argv[1]))["perfetto_manifest"]
+assert manifest["version"] == 1 and manifest["trace_time"]["clock"] == "REALTIME"
+assert [(file["path"], file["machine"]["name"]) for file in manifest["files"]] == [
+    ("0-alpha.perfetto-trace", "alpha"), ("1-beta.perfetto-trace", "beta")]
+assert open(sys.argv[1]).read().startswith('{"perfetto_manifest"')
+PYTHON
+		if "$tool" export --to perfetto --compress -o packed.pf a.trx 2>err; then
+			"$tool" export --to perfetto -o plain.pf a.trx 2>err
+			python3 - plain.pf packed.pf <<'PYTHON' || complain 'compressed packets are not the same packets'
+import sys, zlib
+
+
+def varint(data, at):
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number, at
+
+
+def fields(data):
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        assert key & 7 == 2
+        length, at = varint(data, at)
+        yield key >> 3, data[at:at + length]
+        at += length
+
+
+plain, packed = (open(name, "rb").read() for name in sys.argv[1:])
+unpacked = b""
+for number, packet in fields(packed):
+    assert number == 1 and len(packet) < 512 * 1024
+    (number, deflated), = fields(packet)
+    assert number == 50
+    unpacked += zlib.decompress(deflated)
+assert unpacked == plain and 2 * len(packed) < len(plain)
+PYTHON
+		else
+			grep -q 'without zlib' err || complain "export --compress: $(cat err)"
+		fi
+	fi
+fi
+
+# Options: a filter, other times, and standard output.
+merge -o f.trx -f 'even_step and host=beta' a.trx b.trx
+nr_checks=$((nr_checks + 4))
+[ "$(rows host f.trx | uniq -c | tr -s ' ')" = ' 50 beta' ] || complain 'merge -f takes other events'
+merge -o o.trx --offset b.trx=1s a.trx b.trx
+[ "$(rows ns -f 'host=beta' o.trx | head -1)" = "$(($(rows ns b.trx | head -1) + 1000000000))" ] ||
+	complain 'merge --offset does not move the log'
+"$tool" merge -o - a.trx b.trx >out.trx 2>err || complain "merge -o -: $(cat err)"
+rows cpu,pid,host,event,hex out.trx >got
+rows cpu,pid,host,event,hex m.trx | cmp -s - got || complain 'merge -o - writes another log'
+
+# In a trace buffer, too, the threads of two hosts are two.  The CPUs of two hosts cannot be files of their own.
+merge --to trx -o both.trx a.trx b.trx
+nr_checks=$((nr_checks + 1))
+[ "$("$tool" info --objects both.trx | grep -c 'worker')" -eq 2 ] || complain 'threads of two hosts are one in a trace buffer'
+fails 2 'several hosts' export --to trx --per-core -o cores.trx m.trx
+
+# Two logs of one process on one host: its threads are one, and its events are there twice only if they were.
+cp a.trx d.trx
+set_bytes d.trx 48 another-recordin 16
+merge -o d2.trx a.trx d.trx
+nr_checks=$((nr_checks + 2))
+[ "$("$tool" info --objects d2.trx | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'
+[ "$(rows event -f odd_step d2.trx | wc -l)" -eq 100 ] || complain 'the events of one process in two logs'
+
+# Many files, with few descriptors: the events of all of them, in the order of time.
+"$mklog" small 3 8 worker || complain 'no log could be written'
+mkdir many
+i=0
+while [ $i -lt 300 ]; do
+	cp small "many/$i"
+	set_bytes "many/$i" 48 "$(printf 'many-%011d' $i)" 16
+	i=$((i + 1))
+done
+nr_checks=$((nr_checks + 3))
+(ulimit -n 64; exec "$tool" merge -o many.trx many/*) 2>err || complain "merge of 300 files: $(cat err)"
+[ "$(rows event -f '*_step' many.trx | wc -l)" -eq 900 ] ||
+	complain "of 900 events in 300 files, $(rows event -f '*_step' many.trx | wc -l) are there"
+rows ns many.trx | sort -nc || complain 'the events of 300 files are not in order'
+i=0
+while [ $i -lt 216 ]; do
+	on_host "many/$i" "host$i" $i
+	i=$((i + 1))
+done
+fails 2 'more hosts' merge -o x.trx many/*
+[ ! -e x.trx ] || complain 'a merge that failed left a file'
+
+# What is behind the log can be cut or changed.
+nr_checks=$((nr_checks + 6))
+size=$(stat -c %s m.trx)
+head -c $((size - 10)) m.trx >cut.trx
+"$tool" info cut.trx >out 2>err
+grep -q 'cut.trx' err && grep -q '^complete *no' out || complain "info of a cut merged log: $(cat err out)"
+for at in 40 64 100 300; do
+	cp m.trx bad.trx
+	printf '~' | dd of=bad.trx bs=1 seek=$((size - at)) conv=notrunc 2>/dev/null
+	"$tool" print bad.trx >out 2>&1
+	[ $? -le 2 ] || complain "byte $at before the end: $(tail -1 out)"
+	"$tool" merge --force -o x.trx bad.trx c.trx >out 2>&1
+	[ $? -le 2 ] || complain "merge of a log with another byte: $(tail -1 out)"
+done
+finish
