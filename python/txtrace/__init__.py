@@ -18,10 +18,10 @@ the functions that return their objects.
 from ._abi import TraceError
 from ._calls import CALL_BEGINS, CALL_ENDS, CALL_WHOLE
 from ._layout import Field, Layout
-from ._trace import Event, EventType, Loss, Object, Trace, open  # pylint: disable=redefined-builtin
+from ._trace import Event, EventType, Loss, Object, Origin, Trace, open  # pylint: disable=redefined-builtin
 from ._waits import find_tool
 
 __all__ = [
-    "CALL_BEGINS", "CALL_ENDS", "CALL_WHOLE", "Event", "EventType", "Field", "Layout", "Loss", "Object", "Trace",
-    "TraceError", "find_tool", "open",
+    "CALL_BEGINS", "CALL_ENDS", "CALL_WHOLE", "Event", "EventType", "Field", "Layout", "Loss", "Object", "Origin",
+    "Trace", "TraceError", "find_tool", "open",
 ]

@@ -81,6 +81,15 @@ struct txtrace_file_info {
 	unsigned long long nr_unlisted;
 };
 
+struct txtrace_origin {
+	unsigned int host;
+	pid_t pid;
+	int merged, reserved_int;
+	long long shift_ns, drift, uncertainty_ns;
+	char name[64], host_name[64], boot_id[40], uuid[40];
+	unsigned long long reserved[4];
+};
+
 int txtrace_open(int fd, int flags, trace_id_t *trid);
 int posix_trace_close(trace_id_t trid);
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *name);
@@ -96,6 +105,7 @@ int txtrace_rewind_objects(trace_id_t trid);
 int txtrace_get_loss(trace_id_t trid, struct txtrace_loss *loss);
 int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *info);
 int txtrace_set_tick(trace_id_t trid, double tick_ns);
+int txtrace_get_origin(trace_id_t trid, unsigned int i, struct txtrace_origin *origin);
 """)
 
 #: The members of struct txtrace_event, for the module struct.
@@ -104,6 +114,7 @@ EVENT_SIZE = struct.calcsize(EVENT_FORMAT)
 
 OPEN_RUNNING = 1
 OPEN_DAMAGED = 2
+HOST_PIDS = 10000000  # TXTRACE_HOST_PIDS
 NAME_BYTES = 64  # more than TRACE_EVENT_NAME_MAX
 
 

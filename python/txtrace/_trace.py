@@ -3,10 +3,10 @@
 
 import os
 import struct
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _waits
-from ._abi import (EVENT_FORMAT, EVENT_SIZE, NAME_BYTES, OPEN_DAMAGED, OPEN_RUNNING, check, ffi, lib, text)
+from ._abi import (EVENT_FORMAT, EVENT_SIZE, HOST_PIDS, NAME_BYTES, OPEN_DAMAGED, OPEN_RUNNING, check, ffi, lib, text)
 from ._calls import CALL_BEGINS
 from ._layout import Layout
 
@@ -54,6 +54,20 @@ class Loss(NamedTuple):
         return any(tuple(self))
 
 
+class Origin(NamedTuple):
+    """A log that a merged log was made of, or a log that is not merged itself: see txtrace_get_origin(3)."""
+
+    name: str
+    host: int
+    host_name: str
+    boot_id: str
+    uuid: str
+    pid: int
+    shift_ns: int
+    drift: float  # added for each nanosecond
+    uncertainty_ns: Optional[int]  # None: not known
+
+
 class Event:
     """An event.  Its values are read when they are used; it keeps the memory of the events that were read with it."""
 
@@ -92,8 +106,13 @@ class Event:
 
     @property
     def pid(self) -> int:
-        """The process, or 0."""
+        """The process, or 0.  In a merged log, the number of its host is in front: see txtrace_merge(3)."""
         return self._raw[6]
+
+    @property
+    def host(self) -> str:
+        """Name of the machine of its process, or ""."""
+        return self._trace.hosts.get(max(self._raw[6], 0) // HOST_PIDS, "")
 
     @property
     def is_cut(self) -> bool:
@@ -203,6 +222,15 @@ class Trace:
                 check(error, f"{self.path}: tick_ns")
         return int(trid[0])
 
+    def _read_origins(self) -> List[Origin]:
+        raw = ffi.new("struct txtrace_origin *")
+        origins: List[Origin] = []
+        while lib.txtrace_get_origin(self._trid, len(origins), raw) == 0:
+            origins.append(Origin(text(ffi.string(raw.name)), raw.host, text(ffi.string(raw.host_name)),
+                                  text(ffi.string(raw.boot_id)), text(ffi.string(raw.uuid)), raw.pid, raw.shift_ns,
+                                  raw.drift / 1e12, raw.uncertainty_ns if raw.uncertainty_ns >= 0 else None))
+        return origins
+
     def _read_facts(self) -> None:
         info = ffi.new("struct txtrace_file_info *")
         loss = ffi.new("struct txtrace_loss *")
@@ -215,6 +243,10 @@ class Trace:
         self.is_complete: bool = info.complete != 0
         #: How many events the log lacks.
         self.loss = Loss(loss.overwritten, loss.dropped, loss.abandoned)
+        #: The logs that a merged log was made of; of a log that is not merged, itself.  A trace buffer has none.
+        self.origins: List[Origin] = self._read_origins()
+        #: The names of the hosts by their numbers.
+        self.hosts: Dict[int, str] = {origin.host: origin.host_name for origin in self.origins}
         self._types: Dict[int, EventType] = {}
         self._layouts: Dict[int, Optional[Layout]] = {}
         self.call_types: "set[int]" = set()

@@ -4,6 +4,7 @@
 events FILE...	the events are those of `txtrace print --format jsonl`
 waits FILE...	the waits are those of `txtrace waits`
 arrays FILE...	the arrays of NumPy, and the frames of pandas if it is there, have the events of the iteration
+hosts FILE...	a merged log has the hosts of `txtrace info`
 errors FILE	what is wrong is an exception; the file is a log
 hostile FILE...	the interpreter survives each file; exceptions are those of the module
 Print the number of comparisons, and exit with 1 if one fails.
@@ -288,6 +289,19 @@ def use(path, **options):
                         pass  # the other byte order
 
 
+def check_hosts(path):
+    """A merged log has the hosts that txtrace info lists, and each event has that of txtrace print."""
+    with txtrace.open(path) as trace:
+        listed = json.loads(run_tool("info", "--format", "json", path))["origin_list"]
+        expect([(one.name, one.host, one.host_name, one.boot_id, one.pid, one.shift_ns, one.uncertainty_ns)
+                for one in trace.origins],
+               [(one["name"], one["host"], one["host_name"], one["boot_id"], one["pid"], one["shift_ns"],
+                 one["uncertainty_ns"]) for one in listed], path, "origins")
+        printed = [json.loads(line) for line in run_tool("print", "--format", "jsonl", path).splitlines()]
+        expect([(event.ns, event.pid, event.cpu, event.host, event.type.id) for event in trace],
+               [(one["ns"], one["pid"], one["cpu"], one["host"], one["type"]) for one in printed], path, "events")
+
+
 def check_hostile(path):
     """The interpreter survives."""
     for options in ({}, {"damaged": True, "running": True}, {"tick_ns": 12.5}):
@@ -301,7 +315,7 @@ def check_hostile(path):
 def main():
     """Run a command."""
     commands = {"events": check_events, "waits": check_waits, "arrays": check_arrays, "errors": check_errors,
-                "hostile": check_hostile}
+                "hosts": check_hosts, "hostile": check_hostile}
     for path in sys.argv[2:]:
         commands[sys.argv[1]](path)
     print(f"{sys.argv[1]}: {counts['checks']} comparisons, {counts['failures']} failures")

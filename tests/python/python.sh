@@ -37,6 +37,15 @@ for kind in whole gap lossy; do
 	"$tests/tool/make_log" "$scratch/$kind.trx" "$kind" || complain 'make_log fails'
 done
 "$tests/tool/make_log" "$scratch/large.trx" large 30000 100 || complain 'make_log fails'
+# A log of another machine: its boot id is another one.
+cp "$scratch/whole.trx" "$scratch/other.trx"
+at=$(grep -abo 'PXTXLOG1' "$scratch/other.trx" | head -1 | cut -d: -f1)
+for place in 48 112; do
+	printf 'another-machine-' | dd of="$scratch/other.trx" bs=1 seek=$((at + place)) conv=notrunc 2>/dev/null
+done
+"$tool" merge -o "$scratch/merged.trx" "$scratch/whole.trx" "$scratch/other.trx" 2>"$scratch/err" ||
+	complain "merge fails: $(cat "$scratch/err")"
+check hosts "$scratch/merged.trx"
 for old in version2/calls version3/calls version3/steps; do
 	gzip -dc "$top/tests/data/$old.trx.gz" >"$scratch/${old%/*}-${old#*/}.trx"
 done
