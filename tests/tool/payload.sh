@@ -71,7 +71,7 @@ fails 2 'needs EVENT=FIELDS' print --type=plain "$log"
 # A field that no event has is an error in each command that has a filter; the message names similar fields.
 lod='no call and no described event type has the field data.lod; like it are data.load, data.low'
 fails 2 "$lod" export --to csv -o - -f 'data.lod > 3' "$log"
-fails 2 "$lod" merge -o "$scratch/merged.trx" -f 'data.lod > 3' "$log" "$log"
+fails 2 "$lod" merge --to trx -o "$scratch/merged.trx" -f 'data.lod > 3' "$log" "$log"
 fails 2 "$lod" diff -f 'data.lod > 3' "$log" "$log"
 fails 2 "$lod" follow -f 'data.lod > 3' "$log"
 fails 2 "$lod" report -f 'data.lod > 3' "$log"
