@@ -202,7 +202,7 @@ PX_EXPORT int txtrace_get_origin_modules(trace_id_t trid, unsigned int number, c
 	} else {
 		origin = &archive->origins.origin[number];
 		*length = origin->modules_bytes;
-		if (size > 0)
+		if (size > 0 && origin->modules_bytes > 0)
 			memcpy(buffer, origin->modules, size < *length ? size : *length);
 	}
 	px_handle_unlock(trid);

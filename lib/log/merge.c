@@ -188,7 +188,8 @@ static int copy_modules(struct px_origin *origin)
 
 	if (!text)
 		return ENOMEM;
-	memcpy(text, origin->modules, origin->modules_bytes);
+	if (origin->modules_bytes > 0) /* a damaged log may have lost them */
+		memcpy(text, origin->modules, origin->modules_bytes);
 	origin->modules = text;
 	return 0;
 }

@@ -240,6 +240,6 @@ for at in 40 64 100 300; do
 	"$tool" print bad.trx >out 2>&1
 	[ $? -le 2 ] || complain "byte $at before the end: $(tail -1 out)"
 	"$tool" merge --force -o x.trx bad.trx c.trx >out 2>&1
-	[ $? -le 2 ] || complain "merge of a log with another byte: $(tail -1 out)"
+	[ $? -le 2 ] && ! grep -q 'runtime error' out || complain "merge of a log with another byte: $(tail -1 out)"
 done
 finish
