@@ -73,7 +73,8 @@ static void describe_reason(enum txtrace_mechanism_kind kind, int error, char re
 		snprintf(reason, SCHED_REFUSAL_BYTES, "the C library, or this one on %s, does not use it",
 			 system.machine);
 	else if (kind == TXTRACE_MECHANISM_RSEQ && error == ENOTRECOVERABLE)
-		snprintf(reason, SCHED_REFUSAL_BYTES, "the kernel does not restart a sequence whose thread loses its CPU");
+		snprintf(reason, SCHED_REFUSAL_BYTES,
+			 "the kernel does not restart a sequence whose thread loses its CPU");
 	else if (kind == TXTRACE_MECHANISM_RSEQ && error == EAGAIN)
 		snprintf(reason, SCHED_REFUSAL_BYTES,
 			 "a trial could not find out whether the kernel restarts a sequence");

@@ -195,17 +195,6 @@ static int copy_log(struct px_archive *archive, int file_desc)
 	return error;
 }
 
-/* The copy says that its data are from this kind of machine. */
-static bool has_our_model(const struct px_archive *archive)
-{
-	const struct px_fields_model ours = px_fields_native(), *model = &archive->info.model;
-
-	return model->of_long == ours.of_long && model->of_pointer == ours.of_pointer &&
-	       model->align_max == ours.align_max && model->is_big == ours.is_big &&
-	       model->of_long_double == ours.of_long_double &&
-	       model->long_double_digits == ours.long_double_digits;
-}
-
 PX_EXPORT int txtrace_copy_log(trace_id_t trid, int file_desc)
 {
 	struct px_archive *archive;
@@ -216,7 +205,8 @@ PX_EXPORT int txtrace_copy_log(trace_id_t trid, int file_desc)
 	px_process_init(); /* the copy says which process wrote it */
 	archive = px_handle_lock_archive(trid);
 	if (archive) {
-		if (!archive->info.is_foreign && !has_our_model(archive))
+		/* The copy says that its data are from this kind of machine. */
+		if (!archive->info.is_foreign && !px_fields_is_native(&archive->info.model))
 			error = ENOTSUP;
 		else if (!archive->info.is_foreign)
 			error = copy_log(archive, file_desc);

@@ -27,7 +27,8 @@ static int add_log(struct px_merge *merge, trace_id_t trid)
 
 	if (!archive)
 		return EINVAL;
-	error = px_merge_add(merge, archive);
+	/* The merged log says that its data are from this kind of machine. */
+	error = px_fields_is_native(&archive->info.model) ? px_merge_add(merge, archive) : ENOTSUP;
 	px_handle_unlock(trid);
 	return error;
 }

@@ -126,6 +126,9 @@ struct px_fields_error {
 /* Return the model of this machine. */
 struct px_fields_model px_fields_native(void);
 
+/* Return true if data of this model are as on this machine. */
+bool px_fields_is_native(const struct px_fields_model *model);
+
 /*
  * Parse a text of `length` bytes.  Return 0, EINVAL with *error filled in, or ENOMEM.  The caller frees *fields with
  * px_fields_free(), which takes NULL, too.  Not async-signal-safe, because it allocates memory.

@@ -448,3 +448,12 @@ struct px_fields_model px_fields_native(void)
 		.is_big = one.bytes[0] == 0,
 	};
 }
+
+bool px_fields_is_native(const struct px_fields_model *model)
+{
+	const struct px_fields_model ours = px_fields_native();
+
+	return model->of_long == ours.of_long && model->of_pointer == ours.of_pointer &&
+	       model->align_max == ours.align_max && model->is_big == ours.is_big &&
+	       model->of_long_double == ours.of_long_double && model->long_double_digits == ours.long_double_digits;
+}

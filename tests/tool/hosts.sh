@@ -196,6 +196,13 @@ rows cpu,pid,host,event,hex m.trx | cmp -s - got || complain 'merge -o - writes 
 merge --to trx -o both.trx a.trx b.trx
 nr_checks=$((nr_checks + 1))
 [ "$("$tool" info --objects both.trx | grep -c 'worker')" -eq 2 ] || complain 'threads of two hosts are one in a trace buffer'
+# The merged log would say that all data are of this kind of machine.
+for packed in "$top/tests/data/machines"/*.machine.trx.gz; do
+	gzip -dc "$packed" >other.trx || complain "cannot unpack $packed"
+	fails 2 'another byte order or other word sizes' merge -o x.trx a.trx other.trx
+	nr_checks=$((nr_checks + 1))
+	[ ! -e x.trx ] || complain 'a merge that is refused has left a file'
+done
 fails 2 'several hosts' export --to trx --per-core -o cores.trx m.trx
 
 # Two logs of one process on one host: its threads are one, and its events are there twice only if they were.
