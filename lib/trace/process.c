@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -121,6 +122,18 @@ static void before_fork(void)
 }
 
 /*
+ * The kernel has filled the page with zeros.  An emulator of system calls may accept the advice and do nothing: then the
+ * child would be its parent.
+ */
+static void forget_parent(void)
+{
+	uint32_t known = px_read_once(&px_gate.self.pid);
+
+	if (px_unlikely(known != 0 && known != (uint32_t)syscall(SYS_getpid)))
+		memset(&px_gate.self, 0, sizeof(px_gate.self));
+}
+
+/*
  * Make the child's own views now.  They need the copy of the parent's memory, and exec would remove that copy.
  */
 static void after_fork(void)
@@ -130,8 +143,10 @@ static void after_fork(void)
 	pthread_mutex_init(&mutex, NULL);
 	if (px_is_confined())
 		return;
-	if (px_registry_get()) /* otherwise px_gate is not mapped */
+	if (px_registry_get()) { /* otherwise px_gate is not mapped */
+		forget_parent();
 		px_write_once(&px_gate.self.forked_pid, (uint32_t)syscall(SYS_getpid));
+	}
 	px_inside_after_fork();
 	px_views_after_fork();
 	if (px_process_parent_was_traced())

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "trace/process.h"
 #include "trace/thread.h"
 
 static trace_id_t stream;
@@ -87,6 +89,21 @@ START_TEST(fork_default_child_is_not_traced)
 	ck_assert_int_eq(next_number(stream, &info), 1);
 	ck_assert_int_eq(next_number(stream, &info), 2);
 	ck_assert_int_eq(info.posix_pid, getpid());
+	ck_assert_int_eq(next_number(stream, &info), -1);
+}
+END_TEST
+
+/* FORK-2: as above, where the kernel does not wipe the page of the parent, as emulators of system calls do not. */
+START_TEST(fork_child_with_a_copy_of_the_page_is_not_traced)
+{
+	struct posix_trace_event_info info;
+
+	ck_assert_int_eq(madvise(&px_gate.self, PX_GATE_BLOCK, MADV_KEEPONFORK), 0);
+	record(1);
+	ck_assert_int_eq(in_child(record_42), 0);
+	record(2);
+	ck_assert_int_eq(next_number(stream, &info), 1);
+	ck_assert_int_eq(next_number(stream, &info), 2);
 	ck_assert_int_eq(next_number(stream, &info), -1);
 }
 END_TEST
@@ -481,6 +498,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, fork_default_child_is_not_traced);
+	tcase_add_test(tcase, fork_child_with_a_copy_of_the_page_is_not_traced);
 	tcase_add_test(tcase, fork_child_uses_parents_identifier_every_call_is_refused);
 	tcase_add_test(tcase, exit_of_child_leaves_parents_stream_alone);
 	tcase_add_test(tcase, exec_of_child_leaves_parents_stream_alone);
