@@ -115,7 +115,7 @@ static void check_rings(struct diagnosis *diagnosis)
 
 	if (txtrace_check_rings(&obstacle) != 0)
 		return;
-	fields_text(&diagnosis->fields, "rings", obstacle ? "shared by the CPUs" : "one for each CPU");
+	fields_text(&diagnosis->fields, "kind of rings", obstacle ? "shared by the CPUs" : "one for each CPU");
 	if (obstacle)
 		diagnosis_add(&diagnosis->annotations, "an event costs about twice as much as it could: %s",
 		    (size_t)obstacle < sizeof(reasons) / sizeof(reasons[0]) ? reasons[obstacle] : "not known");

@@ -203,8 +203,7 @@ static int add_origins(struct px_merge *merge, struct px_merge_log *log, struct 
 
 	if (merge->origins.nr + origins->nr > PX_ORIGINS_MAX)
 		return E2BIG;
-	larger = reallocarray(merge->origins.origin, (size_t)merge->origins.nr + origins->nr,
-			      sizeof(*larger));
+	larger = realloc(merge->origins.origin, ((size_t)merge->origins.nr + origins->nr) * sizeof(*larger));
 	if (!larger)
 		return ENOMEM;
 	merge->origins.origin = larger;
@@ -260,7 +259,7 @@ int px_merge_add(struct px_merge *merge, struct px_archive *from)
 
 	if (from->info.is_foreign || from->origins.nr == 0)
 		return EINVAL;
-	larger = reallocarray(merge->log, merge->nr_logs + 1, sizeof(*larger));
+	larger = realloc(merge->log, (merge->nr_logs + 1) * sizeof(*larger));
 	if (!larger)
 		return ENOMEM;
 	merge->log = larger;

@@ -37,8 +37,7 @@ static int compare(const void *a, const void *b)
 /* A thread that the log does not list has no name, but a number that no other thread has. */
 static uint32_t add_unlisted(struct px_merge *merge, struct px_merge_log *log, uint32_t handle)
 {
-	struct px_merge_handle *larger = reallocarray(log->handle, (size_t)log->nr_handles + 1,
-						      sizeof(*larger));
+	struct px_merge_handle *larger = realloc(log->handle, ((size_t)log->nr_handles + 1) * sizeof(*larger));
 	uint32_t to = px_txtb_handle(PX_TXTB_THREAD, merge->next_handle), at = log->nr_handles;
 
 	if (larger)
@@ -107,7 +106,7 @@ static int add_type(struct px_merge *merge, struct px_merge_log *log, unsigned i
 	if (!is_taken(merge, name, text, length)) {
 		if (merge->nr_types == PX_EVENT_USER_END - PX_EVENT_USER_FIRST)
 			return E2BIG;
-		larger = reallocarray(merge->type, merge->nr_types + 1, sizeof(*larger));
+		larger = realloc(merge->type, (merge->nr_types + 1) * sizeof(*larger));
 		if (!larger)
 			return ENOMEM;
 		merge->type = larger;
@@ -329,7 +328,7 @@ int px_merge_add_objects(struct px_merge *merge, struct px_merge_log *log, struc
 		if (object.type != PX_TXTB_THREAD || nr < room)
 			larger = thread;
 		else
-			larger = reallocarray(thread, room = room ? 2 * room : 64, sizeof(*larger));
+			larger = realloc(thread, (room = room ? 2 * room : 64) * sizeof(*larger));
 		if (object.type == PX_TXTB_THREAD && !larger)
 			error = ENOMEM;
 		else if (object.type == PX_TXTB_THREAD)
@@ -370,7 +369,7 @@ int px_merge_add_wrappers(struct px_merge *merge, struct px_archive *from)
 		}
 		if (merge->nr_wrappers == PX_WRAPPERS_MAX)
 			return 0;
-		larger = reallocarray(merge->wrapper, merge->nr_wrappers + 1, sizeof(*larger));
+		larger = realloc(merge->wrapper, (merge->nr_wrappers + 1) * sizeof(*larger));
 		if (!larger)
 			return ENOMEM;
 		merge->wrapper = larger;

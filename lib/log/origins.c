@@ -90,8 +90,7 @@ static int read_text(struct px_origins *origins, size_t size)
 		if (origins->nr == PX_ORIGINS_MAX)
 			return ENOENT;
 		if ((origins->nr & (origins->nr + 1)) == 0 || !origins->origin) {
-			larger = reallocarray(origins->origin, 2 * (size_t)origins->nr + 2,
-					      sizeof(*larger));
+			larger = realloc(origins->origin, (2 * (size_t)origins->nr + 2) * sizeof(*larger));
 			if (!larger)
 				return ENOMEM;
 			origins->origin = larger;
@@ -138,56 +137,81 @@ void px_origins_free(struct px_origins *origins)
 	*origins = (struct px_origins){0};
 }
 
-/* Writing. */
+/*
+ * Writing.  The text has no stream: the functions of stdio that write are wrapped in the preloaded object, which
+ * contains this file.
+ */
 
-static void encode(FILE *to, const char *name)
+static char *encode(char *to, const char *name)
 {
+	static const char digits[] = "0123456789ABCDEF";
+
 	if (*name == '\0')
-		fputc('-', to);
+		*to++ = '-';
 	for (const char *at = name; *at; at++) {
 		unsigned char c = (unsigned char)*at;
 
-		if (c > ' ' && c < 0x7f && c != '%' && (c != '-' || name[1] != '\0'))
-			fputc(c, to);
-		else
-			fprintf(to, "%%%02X", c);
+		if (c > ' ' && c < 0x7f && c != '%' && (c != '-' || name[1] != '\0')) {
+			*to++ = *at;
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[c >> 4];
+		*to++ = digits[c & 15];
 	}
+	return to;
 }
 
-static void put_origin(FILE *to, const struct px_origin *origin)
+/* Write at most LINE_BYTES, and the modules.  Return where they end. */
+static char *put_origin(char *to, const struct px_origin *origin)
 {
-	fprintf(to, "origin %" PRIu32 " %" PRIu32 " %s ", origin->host, origin->pid,
-		*origin->uuid ? origin->uuid : "-");
-	encode(to, origin->boot_id);
-	fprintf(to, " %" PRId64 " %" PRId64 " %" PRId64 " %zu ", origin->shift_ns, origin->drift,
-		origin->uncertainty_ns, origin->modules_bytes);
-	encode(to, origin->host_name);
-	fputc(' ', to);
-	encode(to, origin->name);
-	fputc('\n', to);
+	_Static_assert(3 * (sizeof(origin->boot_id) + sizeof(origin->host_name) + sizeof(origin->name)) +
+				       sizeof(origin->uuid) + 200 <= LINE_BYTES, "a line has room for an origin");
+
+	to += sprintf(to, "origin %" PRIu32 " %" PRIu32 " %s ", origin->host, origin->pid,
+		      *origin->uuid ? origin->uuid : "-");
+	to = encode(to, origin->boot_id);
+	to += sprintf(to, " %" PRId64 " %" PRId64 " %" PRId64 " %zu ", origin->shift_ns, origin->drift,
+		      origin->uncertainty_ns, origin->modules_bytes);
+	to = encode(to, origin->host_name);
+	*to++ = ' ';
+	to = encode(to, origin->name);
+	*to++ = '\n';
 	if (origin->modules_bytes > 0)
-		fwrite(origin->modules, 1, origin->modules_bytes, to);
+		memcpy(to, origin->modules, origin->modules_bytes);
+	return to + origin->modules_bytes;
+}
+
+static char *write_text(const struct px_origins *origins, size_t *size)
+{
+	size_t room = strlen(HEAD) + 1;
+	char *text, *to;
+
+	for (uint32_t i = 0; i < origins->nr; i++)
+		room += LINE_BYTES + origins->origin[i].modules_bytes;
+	text = malloc(room);
+	if (!text)
+		return NULL;
+	to = stpcpy(text, HEAD);
+	for (uint32_t i = 0; i < origins->nr; i++)
+		to = put_origin(to, &origins->origin[i]);
+	*size = (size_t)(to - text);
+	return text;
 }
 
 int px_origins_append(int fd, const struct px_origins *origins)
 {
 	char footer[PX_ORIGINS_FOOTER + 1];
-	char *text = NULL;
 	size_t size = 0;
 	struct stat status;
-	FILE *to = open_memstream(&text, &size);
+	char *text;
 	int error;
 
-	if (!to)
+	if (fstat(fd, &status) != 0)
+		return errno;
+	text = write_text(origins, &size);
+	if (!text)
 		return ENOMEM;
-	fputs(HEAD, to);
-	for (uint32_t i = 0; i < origins->nr; i++)
-		put_origin(to, &origins->origin[i]);
-	if (fclose(to) != 0 || fstat(fd, &status) != 0) {
-		error = errno;
-		free(text);
-		return error;
-	}
 	error = snprintf(footer, sizeof(footer), FOOTER, (uint64_t)size, sum_of(text, size));
 	memset(footer + error, ' ', PX_ORIGINS_FOOTER - (size_t)error);
 	footer[PX_ORIGINS_FOOTER - 1] = '\n';

@@ -35,12 +35,25 @@ extern char **environ;
 
 static const char *self; /* path of this program */
 
+/* The scripts look for the name.  strerrorname_np() is new in glibc 2.32. */
+static const char *name_of_error(void)
+{
+	static char number[32];
+
+#if __GLIBC_PREREQ(2, 32)
+	if (strerrorname_np(errno))
+		return strerrorname_np(errno);
+#endif
+	snprintf(number, sizeof(number), "error %d", errno);
+	return number;
+}
+
 /* Print what a call returned, and errno if the function sets it. */
 static void say(const char *what, long result)
 {
 	printf("%s: %ld", what, result);
 	if (result < 0)
-		printf(" (error %d)", errno);
+		printf(" %s", name_of_error());
 	putchar('\n');
 	fflush(stdout);
 	errno = 0;

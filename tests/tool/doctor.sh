@@ -66,7 +66,7 @@ if getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
 	GLIBC_TUNABLES=glibc.pthread.rseq=0
 	export GLIBC_TUNABLES
 	doctor 0 true
-	shows 'rings' 'shared by the CPUs'
+	shows 'kind of rings' 'shared by the CPUs'
 	shows 'note' 'an event costs about twice as much as it could'
 	unset GLIBC_TUNABLES
 fi

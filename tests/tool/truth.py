@@ -451,7 +451,7 @@ class Log:
 
     def check_merge(self, other):
         path = self.path_of("merged.trx")
-        run(TOOL, "merge", "-o", path, self.path, other.path)
+        run(TOOL, "merge", "--to", "trx", "-o", path, self.path, other.path)
         expected = [e for log in (self, other) for e in log.events
                     if e["type"] != MORE_DATA and not is_thread_end(e) and not is_sched(e)]
         found = [e for e in self.read_trx(path)]

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# check.sh [NAME...]: build with other compilers, options and C libraries, with warnings as errors, and run the suites in
+# C with each build.
+#
+#	O0 O3 lto fortify	-O0; -O3; -flto; -O2 -D_FORTIFY_SOURCE=3
+#	hardening		the options of dpkg-buildflags with hardening=+all
+#	clang
+#	bullseye trixie		the compiler and the C library of this suite of Debian, in a root directory; as root
+#	reproducible		two builds in directories with different names and lengths, at different times, install
+#				the same bytes
+#
+# Environment:
+#	PX_TOOLCHAINS_DIR	where roots, builds and logs are (build/toolchains)
+#	PX_TOOLCHAINS_TESTS	run only these tests; none: only build
+#	PX_MIRROR		the mirror of Debian
+#	PX_JOBS			of make
+set -u
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+dir=${PX_TOOLCHAINS_DIR:-$PWD/toolchains}
+roots=$dir/roots
+jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+tests=${PX_TOOLCHAINS_TESTS:-}
+. "$top/tests/support/root.sh"
+[ -x "$top/configure" ] || fail 'there is no configure: run ./bootstrap'
+[ $# -gt 0 ] || set -- O0 O3 lto fortify hardening clang bullseye trixie reproducible
+mkdir -p "$dir" || exit 1
+status=0
+compiled=
+
+# build NAME CONFIGURE-OPTION...: with warnings as errors
+build()
+{
+	mkdir -p "$dir/$1" && (cd "$dir/$1" && { [ -e config.status ] || "$top/configure" -q --enable-werror "${@:2}"; } &&
+		make -s -j"$jobs")
+}
+
+# run_tests NAME: the suites, or the tests that were asked for
+run_tests()
+{
+	if [ -n "$tests" ]; then
+		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests"
+	else
+		make -C "$dir/$1" -s -k -j"$jobs" check-suites
+	fi
+}
+
+# judge NAME STEP COMMAND...: run it with a log, and say how it ended
+judge()
+{
+	if "${@:3}" >"$dir/$1-$2.log" 2>&1; then
+		echo "$1: $2: pass $(grep -c '^PASS: ' "$dir/$1-$2.log" | sed 's/^0$//')"
+		return
+	fi
+	echo "$1: $2: FAIL"
+	grep -aE '^(FAIL|ERROR): |error:|warning:|\*\*\*' "$dir/$1-$2.log" | head -n 20
+	status=1
+	return 1
+}
+
+# on_host NAME CONFIGURE-OPTION...
+on_host()
+{
+	judge "$1" build build "$@" || return
+	[ "$tests" = none ] || judge "$1" check run_tests "$1"
+}
+
+# in_suite SUITE: the same in a root directory of a suite, with the packages that debian/control names
+in_suite()
+{
+	root=$dir/root-$1
+	if [ ! -e "$root/.complete" ]; then
+		base_root "$1"
+		new_root "$1" "$root"
+		mkdir -p "$root/source/debian"
+		cp "$top/debian/control" "$top/debian/changelog" "$root/source/debian"
+		judge "$1" root in_root "$root" sh -ec '
+			apt-get update -qq
+			apt-get build-dep -y -qq --no-install-recommends /source
+			apt-get install -y -qq --no-install-recommends git xz-utils zstd gdb procps util-linux >/dev/null' ||
+			return
+		touch "$root/.complete"
+	fi
+	binds="$top $dir"
+	judge "$1" build in_root "$root" env PX_TOOLCHAINS_DIR="$dir" PX_JOBS="$jobs" PX_TOOLCHAINS_TESTS=none \
+		bash "$top/tests/toolchains/check.sh" "this:$1" &&
+		{ [ "$tests" = none ] || judge "$1" check in_root "$root" env PX_TOOLCHAINS_DIR="$dir" PX_JOBS="$jobs" \
+			PX_TOOLCHAINS_TESTS="$tests" bash "$top/tests/toolchains/check.sh" "tests:$1"; }
+	binds=
+}
+
+# install_in DIRECTORY: a build there, and what it installs
+install_in()
+{
+	rm -rf "$1" && mkdir -p "$1/build" && cp -r "$dir/sources" "$1/sources" &&
+		(cd "$1/build" && ../sources/configure -q --prefix=/usr CFLAGS="-g -O2 -ffile-prefix-map=$1=." &&
+			make -s -j"$jobs" && make -s install DESTDIR="$1/installed")
+}
+
+reproducible()
+{
+	rm -rf "$dir/sources" && mkdir "$dir/sources" && (cd "$top" && tar -c --exclude=./build --exclude=./.git .) |
+		tar -x -C "$dir/sources"
+	install_in "$dir/once" && TZ=Pacific/Auckland LC_ALL=C install_in "$dir/again-in-another-place" &&
+		diff -r "$dir/once/installed" "$dir/again-in-another-place/installed" &&
+		rm -rf "$dir/once" "$dir/again-in-another-place" "$dir/sources"
+}
+
+flags()
+{
+	DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --get "$1"
+}
+
+for name in "$@"; do
+	case $name in
+	O0) on_host O0 CFLAGS='-g -O0' ;;
+	O3) on_host O3 CFLAGS='-g -O3' ;;
+	lto) on_host lto CFLAGS='-g -O2 -flto=auto' AR=gcc-ar NM=gcc-nm RANLIB=gcc-ranlib ;;
+	fortify) on_host fortify CFLAGS='-g -O2 -D_FORTIFY_SOURCE=3' ;;
+	hardening) on_host hardening CFLAGS="$(flags CFLAGS)" CPPFLAGS="$(flags CPPFLAGS)" LDFLAGS="$(flags LDFLAGS)" ;;
+	clang) want clang clang && on_host clang CC=clang CXX=clang++ ;;
+	bullseye | bookworm | trixie) in_suite "$name" ;;
+	reproducible) judge reproducible install reproducible ;;
+	this:*) # inside of a root
+		build "${name#*:}" || exit 1
+		exit
+		;;
+	tests:*)
+		run_tests "${name#*:}"
+		exit
+		;;
+	*) fail "unknown name $name" ;;
+	esac
+	compiled="$compiled $name"
+done
+echo "toolchains:$compiled: $([ "$status" -eq 0 ] && echo all pass || echo some fail); logs in $dir"
+exit "$status"
