@@ -122,8 +122,8 @@ static void before_fork(void)
 }
 
 /*
- * The kernel has filled the page with zeros.  An emulator of system calls may accept the advice and do nothing: then the
- * child would be its parent.
+ * The kernel has filled the page with zeros.  An emulator of system calls may accept the advice and do nothing: then
+ * the child would be its parent.
  */
 static void forget_parent(void)
 {
