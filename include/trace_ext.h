@@ -41,8 +41,8 @@ int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
  *	TXTRACE_RINGS_NOT_TESTED	it was not possible to find out whether the kernel does so
  *
  * All rings are shared then.  txtrace_check_rings() stores the first obstacle in *obstacle, or 0 if there is none.  The
- * first call or the first stream of a process may try the sequences in a child process, which takes up to 20 ms.
- * EINVAL: obstacle is NULL.
+ * first call or the first stream of a process may try the sequences in a child process.  This takes the time of a
+ * fork(), and up to 20 ms.  EINVAL: obstacle is NULL.
  */
 enum txtrace_rings_obstacle {
 	TXTRACE_RINGS_NO_COUNTER = 1,

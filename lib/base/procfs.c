@@ -231,12 +231,11 @@ bool px_procfs_has_word(uint64_t word)
 }
 
 /* The link target has the form pid:[4026531836]. */
-uint32_t px_procfs_pid_namespace(void)
+static uint32_t number_of_namespace(const char *path)
 {
 	char text[32];
 	int saved_errno = errno;
-	long got = syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/ns/pid", text,
-			   sizeof(text));
+	long got = syscall(SYS_readlinkat, AT_FDCWD, path, text, sizeof(text));
 	uint32_t number = 0;
 
 	for (long i = 0; i < got; i++)
@@ -244,6 +243,18 @@ uint32_t px_procfs_pid_namespace(void)
 			number = number * 10 + (uint32_t)(text[i] - '0');
 	errno = saved_errno;
 	return number;
+}
+
+uint32_t px_procfs_pid_namespace(void)
+{
+	return number_of_namespace("/proc/thread-self/ns/pid");
+}
+
+bool px_procfs_keeps_children(void)
+{
+	uint32_t own = px_procfs_pid_namespace();
+
+	return own != 0 && number_of_namespace("/proc/thread-self/ns/pid_for_children") == own;
 }
 
 /*

@@ -105,6 +105,12 @@ bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *tex
 uint32_t px_procfs_pid_namespace(void);
 
 /*
+ * Return true if children of this thread are born in its own pid namespace.  They are not after
+ * unshare(CLONE_NEWPID) or setns().  Also return false if this is unknown.
+ */
+bool px_procfs_keeps_children(void);
+
+/*
  * Return true if the process with this pid exists and has this start time.  A start time of 0 is
  * unknown and matches any other.
  */

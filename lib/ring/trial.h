@@ -11,12 +11,13 @@
  * its sequence, the kernel has not restarted it.
  *
  * The child is no child of the program that wait() finds, and sends no signal when it ends.  If a filter of system
- * calls (seccomp(2)) kills it, or if there is no process or no memory for it, the trial has no result.
+ * calls (seccomp(2)) kills it, or if there is no process or no memory for it, the trial has no result.  The same is
+ * true if the child would be in another pid namespace than the program.
  */
 #ifndef PX_RING_TRIAL_H
 #define PX_RING_TRIAL_H
 
-#define PX_TRIAL_NS 20000000 /* after this time there is no result */
+#define PX_TRIAL_NS 20000000 /* after this time in the child there is no result */
 
 enum px_trial {
 	PX_TRIAL_NOTHING = 0, /* no result: nobody took the CPU away in time, or the child could not do it */
@@ -27,8 +28,8 @@ enum px_trial {
 struct rseq;
 
 /*
- * Make a trial with this area of the calling thread (px_cpu_area()).  It takes a fork() and usually less than 5 ms.
- * Keeps errno.
+ * Make a trial with this area of the calling thread (px_cpu_area()).  It takes a fork(), and usually less than 5 ms
+ * after it.  Keeps errno.
  */
 enum px_trial px_trial_run(struct rseq *area);
 

@@ -13,11 +13,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
@@ -136,6 +139,70 @@ START_TEST(trial_that_a_filter_forbids_has_no_result)
 }
 END_TEST
 
+static void sleep_too_long(void)
+{
+	const struct timespec length = {.tv_nsec = PX_TRIAL_NS + PX_TRIAL_NS / 4};
+
+	nanosleep(&length, NULL);
+}
+
+/* The fork() of a large program takes longer than a trial. */
+START_TEST(trial_in_a_late_child_has_a_result)
+{
+	px_test_at_point("ring.trial.child", sleep_too_long);
+	ck_assert_int_eq(try_until_decided(), PX_TRIAL_GOOD);
+}
+END_TEST
+
+/* This process cannot exit either, so it ends by a signal. */
+START_TEST(trial_that_cannot_exit_ends)
+{
+	filter(SYS_exit_group, SECCOMP_RET_ERRNO | EPERM);
+	px_trial_run(px_cpu_area());
+	raise(SIGTERM);
+}
+END_TEST
+
+static int is_first_process(void *unused)
+{
+	(void)unused;
+	return getpid() == 1 ? 0 : 1;
+}
+
+/* The child would be process 1 of the name space, and no process can be made there after its end. */
+START_TEST(trial_leaves_a_new_name_space_of_processes_to_the_program)
+{
+	if (unshare(CLONE_NEWPID) != 0) {
+		px_test_skip("no right to make a pid name space");
+		return;
+	}
+	ck_assert_int_eq(px_trial_run(px_cpu_area()), PX_TRIAL_NOTHING);
+	ck_assert_int_eq(px_test_in_child(is_first_process, NULL), 0);
+}
+END_TEST
+
+START_TEST(trial_that_a_filter_kills_leaves_no_core_file)
+{
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+	char directory[] = "/tmp/own_rings.XXXXXX", pattern[8] = "";
+	FILE *file = fopen("/proc/sys/kernel/core_pattern", "re");
+
+	if (file && !fgets(pattern, sizeof(pattern), file))
+		pattern[0] = '\0';
+	if (file)
+		fclose(file);
+	if (strncmp(pattern, "core", 4) != 0 || setrlimit(RLIMIT_CORE, &all) != 0) {
+		px_test_skip("core files are not in the working directory, or there are none");
+		return;
+	}
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+	filter(SYS_sched_setaffinity, SECCOMP_RET_KILL_PROCESS);
+	ck_assert_int_eq(px_trial_run(px_cpu_area()), PX_TRIAL_NOTHING);
+	ck_assert_int_eq(rmdir(directory), 0); /* it is empty */
+}
+END_TEST
+
 static unsigned int rings_of_a_stream(void)
 {
 	trace_id_t stream = px_test_create(&(struct px_test_stream){.nr_rings = 0});
@@ -240,6 +307,10 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, trial_of_a_kernel_that_restarts_nothing_finds_the_fault);
 	tcase_add_test(tcase, trial_is_short);
 	tcase_add_loop_test(tcase, trial_that_a_filter_forbids_has_no_result, 0, 4);
+	tcase_add_test(tcase, trial_in_a_late_child_has_a_result);
+	tcase_add_test_raise_signal(tcase, trial_that_cannot_exit_ends, SIGTERM);
+	tcase_add_test(tcase, trial_leaves_a_new_name_space_of_processes_to_the_program);
+	tcase_add_test(tcase, trial_that_a_filter_kills_leaves_no_core_file);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("rings");
 	tcase_add_test(tcase, stream_after_a_trial_that_found_the_fault_has_shared_rings);
