@@ -145,6 +145,11 @@ def keys_of(value):
         for inner in value:
             yield from keys_of(inner)
 
+def object_of(members):
+    if len(dict(members)) != len(members):
+        raise ValueError(f"two members have the same name: {[key for key, _ in members]}")
+    return dict(members)
+
 used = set()
 for path in sorted(glob.glob("json/*")):
     if path.endswith(".command"):
@@ -156,7 +161,7 @@ for path in sorted(glob.glob("json/*")):
         texts = file.read().splitlines() if name == "events" else [file.read()]
     used.add(name)
     for text in texts:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=object_of)
         for error in list(validators[name].iter_errors(value))[:2]:
             print(f"FAIL: txtrace {command}: {error.json_path}: {error.message[:200]}")
             failed += 1
