@@ -42,7 +42,7 @@ static const struct way ways[TXTRACE_MECHANISMS] = {
 					  "all rings are shared, and a reader that waits wakes up each 50 ms"},
 	[TXTRACE_MECHANISM_COUNTER] = {"counter", "a time", "times are those of the processor's counter",
 				       "all rings are shared, and times come from CLOCK_MONOTONIC"},
-	[TXTRACE_MECHANISM_FUTEX_WAITV] = {"futex_waitv", "the begin of a wait",
+	[TXTRACE_MECHANISM_FUTEX_WAITV] = {"futex_waitv", "the start of a wait",
 					   "a handler with SA_RESTART does not end a wait for events",
 					   "any handler ends a wait for events with a time limit"},
 	[TXTRACE_MECHANISM_SYSV] = {"System V memory", "a name table", "other processes can trace each program",
@@ -52,7 +52,7 @@ static const struct way ways[TXTRACE_MECHANISMS] = {
 	[TXTRACE_MECHANISM_VM_READ] = {"process_vm_readv", "a read of a stack",
 				       "stacks of coroutines and of signals are walked to their ends",
 				       "a walk ends where a stack of a coroutine or a signal begins"},
-	[TXTRACE_MECHANISM_SCHED] = {"perf_event_open", "the begin of a recording",
+	[TXTRACE_MECHANISM_SCHED] = {"perf_event_open", "the start of a recording",
 				     "the kernel reports each switch of threads",
 				     "a trace does not tell which thread had a CPU"},
 };
@@ -138,7 +138,8 @@ static double measure(trace_event_id_t type)
 	return (double)least / MEASURED;
 }
 
-static void put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
+/* Is_own: the mechanisms let each CPU have its own ring.  Return whether there was also room for these rings. */
+static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned int nr_rings = 0, nr_wanted = (unsigned int)nr_cpus + (is_own ? 1 : 0);
@@ -152,10 +153,14 @@ static void put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own
 		diagnosis_add(&diagnosis->annotations,
 			      "a stream has %u of %u rings, which all CPUs share: there is no room for more", nr_rings,
 			      nr_wanted);
+	return is_own && nr_rings >= nr_wanted;
 }
 
-/* Record events, read them back, and return the time of one in nanoseconds; 0: it is not known. */
-static double try_stream(struct diagnosis *diagnosis, bool is_own)
+/*
+ * Record events, read them back, and return the time of one in nanoseconds; 0: it is not known.  Store in *is_own
+ * whether each CPU has its own ring.
+ */
+static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 {
 	trace_event_id_t type;
 	unsigned int nr = 0;
@@ -167,7 +172,7 @@ static double try_stream(struct diagnosis *diagnosis, bool is_own)
 		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", strerror(error));
 		return 0;
 	}
-	put_rings(diagnosis, trace, is_own);
+	*is_own = put_rings(diagnosis, trace, *is_own);
 	error = posix_trace_eventid_open(EVENT, &type);
 	if (!error)
 		error = posix_trace_start(trace);
@@ -229,17 +234,20 @@ static void cost_text(char text[32], double cost_ns)
 	}
 }
 
-static void put_way(struct fields *fields, enum txtrace_mechanism_kind kind, const struct txtrace_mechanism *mechanism)
+static void put_way(struct fields *fields, enum txtrace_mechanism_kind kind, const struct txtrace_mechanism *mechanism,
+		    bool is_own)
 {
 	const struct way *way = &ways[kind];
+	const char *so = mechanism->error ? way->unused : way->used;
 	char reason[SCHED_REFUSAL_BYTES], cost[32];
 
+	if (kind == TXTRACE_MECHANISM_RSEQ && !mechanism->error && !is_own)
+		so = "all rings are shared for another reason, and an event takes locked instructions";
 	describe_reason(kind, mechanism->error, reason);
 	if (!fields->is_json) {
 		cost_text(cost, mechanism->cost_ns);
 		text_printf(fields->text, "%-16s  %-4s  %-10s  %-24s  %s\n", way->name,
-			    mechanism->error ? "no" : "yes", cost, way->cost_of,
-			    mechanism->error ? way->unused : way->used);
+			    mechanism->error ? "no" : "yes", cost, way->cost_of, so);
 		if (reason[0])
 			text_printf(fields->text, "%-62s%s\n", "", reason);
 		return;
@@ -251,7 +259,7 @@ static void put_way(struct fields *fields, enum txtrace_mechanism_kind kind, con
 		json_string(&fields->json, "reason", reason);
 	else
 		json_null(&fields->json, "reason");
-	json_string(&fields->json, "way", mechanism->error ? way->unused : way->used);
+	json_string(&fields->json, "way", so);
 	json_string(&fields->json, "cost_of", way->cost_of);
 	snprintf(cost, sizeof(cost), "%.1f", mechanism->cost_ns);
 	if (mechanism->cost_ns > 0)
@@ -261,14 +269,14 @@ static void put_way(struct fields *fields, enum txtrace_mechanism_kind kind, con
 	json_close(&fields->json);
 }
 
-static void put_ways(struct fields *fields, const struct txtrace_mechanism mechanism[TXTRACE_MECHANISMS])
+static void put_ways(struct fields *fields, const struct txtrace_mechanism mechanism[TXTRACE_MECHANISMS], bool is_own)
 {
 	if (fields->is_json)
 		json_array(&fields->json, "mechanisms");
 	else
 		text_printf(fields->text, "\n%-16s  %-4s  %-10s  %-24s  %s\n", "mechanism", "used", "cost", "of", "so");
 	for (unsigned int i = 0; i < TXTRACE_MECHANISMS; i++)
-		put_way(fields, (enum txtrace_mechanism_kind)i, &mechanism[i]);
+		put_way(fields, (enum txtrace_mechanism_kind)i, &mechanism[i], is_own);
 	if (fields->is_json)
 		json_close(&fields->json);
 }
@@ -300,7 +308,7 @@ void doctor_self(struct diagnosis *diagnosis)
 {
 	struct txtrace_mechanism mechanism[TXTRACE_MECHANISMS] = {0};
 	struct fields *fields = &diagnosis->fields;
-	bool is_itself, is_others;
+	bool is_itself, is_others, is_own;
 	int error = 0;
 
 	fields_begin(fields);
@@ -309,10 +317,11 @@ void doctor_self(struct diagnosis *diagnosis)
 	doctor_check_machine(diagnosis, geteuid(), 0);
 	for (unsigned int i = 0; !error && i < TXTRACE_MECHANISMS; i++)
 		error = txtrace_check_mechanism((enum txtrace_mechanism_kind)i, &mechanism[i]);
+	is_own = !error && has_own_rings(mechanism);
 	if (error)
 		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s", strerror(error));
 	else
-		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, has_own_rings(mechanism));
+		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, &is_own);
 	is_itself = diagnosis->obstacles.nr == 0;
 	is_others = !error && try_child(diagnosis);
 	diagnosis_put_sentences(fields, "note", &diagnosis->annotations);
@@ -320,5 +329,5 @@ void doctor_self(struct diagnosis *diagnosis)
 	fields_bool(fields, "traces others", is_others);
 	diagnosis_put_sentences(fields, "because", &diagnosis->obstacles);
 	if (!error)
-		put_ways(fields, mechanism);
+		put_ways(fields, mechanism, is_own);
 }

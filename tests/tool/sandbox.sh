@@ -44,6 +44,7 @@ unused = {name for name, row in rows.items() if not row["used"]}
 assert all((reason[name] is None) == (name not in unused) for name in rows), result
 assert all(row["cost_ns"] is not None and row["cost_ns"] > 0 for row in rows.values()), result
 assert result["traces_itself"], result
+assert ("its own ring" in rows["rseq"]["way"]) == (result["rings"] > result["cpus"]), result
 sys.exit(not eval(f"({sys.argv[1]})"))
 END
 }
