@@ -104,7 +104,8 @@ static __attribute__((noreturn)) void try_it(struct trial *trial, struct rseq *a
 
 /*
  * fork(), but without the handlers of the program, and the child ends without a signal.  All signals are blocked in the
- * child: the program's handlers are not for it.
+ * child: the program's handlers are not for it.  The child has no descriptors of its own: another thread may close one
+ * meanwhile, and expects that a lock is released, or that the other end of a pipe notices it.
  */
 static long fork_quietly(void)
 {
@@ -112,7 +113,7 @@ static long fork_quietly(void)
 	long child;
 
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SIGSET_BYTES);
-	child = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	child = syscall(SYS_clone, CLONE_FILES, NULL, NULL, NULL, NULL);
 	if (child != 0)
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGSET_BYTES);
 	return child;

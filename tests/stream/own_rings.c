@@ -8,6 +8,7 @@
 #include "support/common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -151,6 +152,25 @@ START_TEST(trial_in_a_late_child_has_a_result)
 {
 	px_test_at_point("ring.trial.child", sleep_too_long);
 	ck_assert_int_eq(try_until_decided(), PX_TRIAL_GOOD);
+}
+END_TEST
+
+static int descriptor;
+
+static void close_descriptor(void)
+{
+	close(descriptor);
+}
+
+/* What another thread closes during the trial is closed, so it is no longer locked, for instance. */
+START_TEST(trial_holds_no_descriptors)
+{
+	descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(descriptor, 0);
+	px_test_at_point("ring.trial.child", close_descriptor);
+	px_trial_run(px_cpu_area());
+	ck_assert_int_eq(fcntl(descriptor, F_GETFD), -1);
+	ck_assert_int_eq(errno, EBADF);
 }
 END_TEST
 
@@ -308,6 +328,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, trial_is_short);
 	tcase_add_loop_test(tcase, trial_that_a_filter_forbids_has_no_result, 0, 4);
 	tcase_add_test(tcase, trial_in_a_late_child_has_a_result);
+	tcase_add_test(tcase, trial_holds_no_descriptors);
 	tcase_add_test_raise_signal(tcase, trial_that_cannot_exit_ends, SIGTERM);
 	tcase_add_test(tcase, trial_leaves_a_new_name_space_of_processes_to_the_program);
 	tcase_add_test(tcase, trial_that_a_filter_kills_leaves_no_core_file);
