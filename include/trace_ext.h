@@ -696,7 +696,7 @@ int txtrace_pack(int __from, int __to);
 
 struct txtrace_origin {
 	unsigned int host; /* number of the host */
-	pid_t pid; /* the first process of a log that was merged: the modules are those of this process; otherwise 0 */
+	pid_t pid; /* the first process of the log: the modules are those of this process; 0 if it is not known */
 	int merged;	/* 1: trid is a merged log */
 	int __reserved_int;
 	/* What was added to the times of this log: shift_ns, and drift * 10^-12 of the time since its first event. */

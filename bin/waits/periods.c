@@ -83,7 +83,7 @@ void periods_find_thread(struct waits *waits, struct waiter *thread)
 	if (thread->sched || !waits->states.has_records || thread->context == 0)
 		return;
 	object = source_object(waits->source, thread->context);
-	if (object && object->type == OBJECT_THREAD)
+	if (object && object->type == OBJECT_THREAD && thread_states_has_records(&waits->states, object->pid))
 		thread->sched = thread_states_get(&waits->states, object->pid, object->tid);
 	if (thread->sched)
 		thread_states_set_context(&waits->states, thread->sched, thread->context);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "waits/thread_states.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -51,7 +52,7 @@ struct state_times thread_states_until(const struct sched_thread *thread, int64_
 	return times;
 }
 
-/* Hosts. */
+/* Logs and hosts. */
 
 static unsigned int host_number(pid_t pid)
 {
@@ -60,9 +61,69 @@ static unsigned int host_number(pid_t pid)
 	return number < SCHED_HOSTS ? number : 0;
 }
 
-static struct sched_host *host_of(struct thread_states *states, pid_t pid)
+static const struct sched_scope *known_scope(const struct thread_states *states, pid_t pid)
 {
-	return &states->host[host_number(pid)];
+	return (const struct sched_scope *)(uintptr_t)map_find(&states->scope_of, (uint64_t)pid);
+}
+
+static struct sched_scope *scope_of(struct thread_states *states, pid_t pid)
+{
+	return (struct sched_scope *)known_scope(states, pid) ?: &states->host[host_number(pid)];
+}
+
+/* The log of the scope has begun no later than at this time. */
+static int64_t first_ns(const struct thread_states *states, const struct sched_scope *scope)
+{
+	const struct sched_scope *host = &states->host[scope->host];
+
+	if (host->has_event && host->nr_logs <= 1)
+		return host->first_ns;
+	return scope->has_event ? scope->first_ns : states->first_ns;
+}
+
+/* The log of the scope has ended no earlier than at this time. */
+static int64_t last_ns(const struct thread_states *states, const struct sched_scope *scope)
+{
+	const struct sched_scope *host = &states->host[scope->host];
+
+	if (host->has_event && host->nr_logs <= 1)
+		return host->last_ns;
+	return scope->has_event ? scope->last_ns : states->now_ns;
+}
+
+bool thread_states_has_records(const struct thread_states *states, pid_t pid)
+{
+	return (known_scope(states, pid) ?: &states->host[host_number(pid)])->has_records;
+}
+
+void thread_states_add_log(struct thread_states *states, pid_t pid)
+{
+	struct sched_scope *scope;
+
+	if (pid <= 0 || known_scope(states, pid))
+		return;
+	scope = must(calloc(1, sizeof(*scope)));
+	scope->number = SCHED_HOSTS + states->nr_logs;
+	scope->host = host_number(pid);
+	states->log = must(reallocarray(states->log, states->nr_logs + 1, sizeof(struct sched_scope *)));
+	states->log[states->nr_logs++] = scope;
+	states->host[scope->host].nr_logs++;
+	*map_get(&states->scope_of, (uint64_t)pid) = (uintptr_t)scope;
+}
+
+void thread_states_add_child(struct thread_states *states, pid_t pid, pid_t parent)
+{
+	const struct sched_scope *scope = known_scope(states, parent);
+
+	if (scope && pid > 0 && host_number(pid) == scope->host && !known_scope(states, pid))
+		*map_get(&states->scope_of, (uint64_t)pid) = (uintptr_t)scope;
+}
+
+bool thread_states_can_concern(const struct thread_states *states, pid_t of, pid_t about)
+{
+	const struct sched_scope *x = known_scope(states, of), *y = known_scope(states, about);
+
+	return host_number(of) == host_number(about) && (!x || !y || x == y);
 }
 
 /* Threads. */
@@ -75,7 +136,7 @@ static uint64_t key_of(pid_t pid, pid_t tid)
 struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid)
 {
 	uint64_t *known = map_get(&states->thread_of, key_of(pid, tid));
-	const struct sched_host *host = host_of(states, pid);
+	const struct sched_scope *scope = scope_of(states, pid);
 	struct sched_thread *thread;
 
 	if (*known)
@@ -83,8 +144,8 @@ struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, 
 	thread = must(calloc(1, sizeof(*thread)));
 	thread->pid = pid;
 	thread->tid = tid;
-	thread->begin_ns = thread->since_ns = host->is_valid ? host->valid_ns : states->first_ns;
-	thread->is_first = host->is_valid && host->is_whole;
+	thread->begin_ns = thread->since_ns = scope->is_valid ? scope->valid_ns : first_ns(states, scope);
+	thread->is_first = scope->is_valid && scope->is_whole;
 	thread->index = states->nr_threads++;
 	if (states->last)
 		states->last->next = thread;
@@ -140,54 +201,84 @@ static void end_thread(struct thread_states *states, struct sched_thread *thread
 
 /* Records. */
 
-/* From now on it is not known what the threads of the host do, except those that run on a CPU without a gap. */
-static void forget(struct thread_states *states, const struct sched_host *host, bool is_all)
+static uint64_t *gap_of(struct thread_states *states, const struct sched_scope *scope, unsigned int cpu)
+{
+	return map_get(&states->in_gap, (uint64_t)scope->number << 32 | cpu);
+}
+
+static bool is_in_gap(const struct thread_states *states, const struct sched_scope *scope, unsigned int cpu)
+{
+	return map_find(&states->in_gap, (uint64_t)scope->number << 32 | cpu) != 0;
+}
+
+/* From now on it is not known what the threads of the scope do, except those that run on a CPU without a gap. */
+static void forget(struct thread_states *states, const struct sched_scope *scope, bool is_all)
 {
 	for (struct sched_thread *at = states->first; at; at = at->next) {
-		if (host_of(states, at->pid) != host)
+		if (scope_of(states, at->pid) != scope)
 			continue;
 		at->is_first = false;
 		if (at->has_ended ||
-		    (!is_all && at->state == THREAD_RUNNING && map_find(&states->in_gap, at->cpu) == 0))
+		    (!is_all && at->state == THREAD_RUNNING && at->has_cpu && !is_in_gap(states, scope, at->cpu)))
 			continue;
 		change(states, at, THREAD_UNKNOWN, states->now_ns);
 	}
 }
 
-static void begin_gap(struct thread_states *states, struct sched_host *host, unsigned int cpu)
+static void begin_gap(struct thread_states *states, struct sched_scope *scope, unsigned int cpu)
 {
-	uint64_t *in_gap = map_get(&states->in_gap, cpu);
+	uint64_t *in_gap = gap_of(states, scope, cpu);
 
-	host->nr_open_gaps += *in_gap == 0;
+	scope->nr_open_gaps += *in_gap == 0;
 	*in_gap = 1;
-	states->nr_gaps++;
-	host->is_whole = false;
-	forget(states, host, false);
+	scope->is_whole = false;
+	forget(states, scope, false);
 }
 
-static void end_gap(struct thread_states *states, struct sched_host *host, unsigned int cpu)
+static void end_gap(struct thread_states *states, struct sched_scope *scope, unsigned int cpu)
 {
-	uint64_t *in_gap = map_get(&states->in_gap, cpu);
+	uint64_t *in_gap = gap_of(states, scope, cpu);
 
-	host->nr_open_gaps -= *in_gap;
+	scope->nr_open_gaps -= *in_gap;
 	*in_gap = 0;
 }
 
-static void start(struct thread_states *states, struct sched_host *host, int64_t at_ns)
+static void start(struct thread_states *states, struct sched_scope *scope, int64_t at_ns)
 {
-	forget(states, host, true);
-	host->is_valid = host->is_whole = true;
-	host->valid_ns = at_ns;
+	forget(states, scope, true);
+	/* If there are several logs, threads of another one have no records that begin here. */
+	if (scope->nr_logs > 1)
+		return;
+	scope->is_valid = scope->is_whole = true;
+	scope->valid_ns = at_ns;
 	/* A thread that is known from before may run without a record since now. */
 	for (struct sched_thread *at = states->first; at; at = at->next)
-		if (host_of(states, at->pid) == host)
+		if (scope_of(states, at->pid) == scope)
 			at->is_first = true;
 }
 
-static void stop(struct thread_states *states, struct sched_host *host)
+static void stop(struct thread_states *states, struct sched_scope *scope)
 {
-	forget(states, host, true);
-	host->is_valid = false;
+	forget(states, scope, true);
+	scope->is_valid = false;
+}
+
+/* A record that says something about all threads of the scope. */
+static void apply_whole(struct thread_states *states, struct sched_scope *scope, const struct sched_record *record)
+{
+	switch (record->kind) {
+	case SCHED_START:
+		start(states, scope, states->now_ns);
+		break;
+	case SCHED_STOP:
+		stop(states, scope);
+		break;
+	case SCHED_GAP_BEGINS:
+		begin_gap(states, scope, record->cpu);
+		break;
+	default:
+		end_gap(states, scope, record->cpu);
+	}
 }
 
 static enum thread_state state_of(unsigned int state)
@@ -210,7 +301,7 @@ static void note_taker(struct thread_states *states, const struct sched_thread *
 	uint64_t *lost = map_get(&states->preempted_on, cpu);
 	struct sched_thread *thread = (struct sched_thread *)(uintptr_t)*lost;
 
-	if (thread && thread != taker && host_of(states, thread->pid)->nr_open_gaps == 0 &&
+	if (thread && thread != taker && scope_of(states, thread->pid)->nr_open_gaps == 0 &&
 	    states->now_ns - thread->since_ns <= SWITCH_NS)
 		thread->taker = taker;
 	*lost = 0;
@@ -218,7 +309,8 @@ static void note_taker(struct thread_states *states, const struct sched_thread *
 
 static void switch_in(struct thread_states *states, struct sched_thread *thread, unsigned int cpu)
 {
-	bool is_known = host_of(states, thread->pid)->nr_open_gaps == 0 || map_find(&states->in_gap, cpu) == 0;
+	const struct sched_scope *scope = scope_of(states, thread->pid);
+	bool is_known = scope->nr_open_gaps == 0 || !is_in_gap(states, scope, cpu);
 
 	note_taker(states, thread, cpu);
 	thread->nr_switches++;
@@ -230,11 +322,11 @@ static void switch_in(struct thread_states *states, struct sched_thread *thread,
 
 static void switch_out(struct thread_states *states, struct sched_thread *thread, const struct sched_record *record)
 {
-	const struct sched_host *host = host_of(states, thread->pid);
-	bool is_known = host->nr_open_gaps == 0;
+	const struct sched_scope *scope = scope_of(states, thread->pid);
+	bool is_known = scope->nr_open_gaps == 0;
 
 	if (thread->is_first && thread->state == THREAD_UNKNOWN) {
-		change(states, thread, THREAD_UNKNOWN, host->valid_ns);
+		change(states, thread, THREAD_UNKNOWN, scope->valid_ns);
 		thread->state = THREAD_RUNNING;
 	}
 	if (!thread->has_cpu)
@@ -256,7 +348,7 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 			bool is_new)
 {
 	enum thread_state state = state_of(record->thread.state);
-	const struct sched_host *host = host_of(states, thread->pid);
+	const struct sched_scope *scope = scope_of(states, thread->pid);
 
 	if (record->thread.name[0])
 		memcpy(thread->name, record->thread.name, sizeof(thread->name));
@@ -266,11 +358,11 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 	}
 	if (record->thread.state == TXTRACE_READY)
 		state = THREAD_WOKEN;
-	if (thread->state != THREAD_UNKNOWN || state == THREAD_UNKNOWN || host->nr_open_gaps > 0)
+	if (thread->state != THREAD_UNKNOWN || state == THREAD_UNKNOWN || scope->nr_open_gaps > 0)
 		return;
 	/* After TXTRACE_SCHED_START, a running thread has run since then. */
 	if (thread->is_first && state == THREAD_RUNNING) {
-		change(states, thread, THREAD_UNKNOWN, host->valid_ns);
+		change(states, thread, THREAD_UNKNOWN, scope->valid_ns);
 		thread->state = THREAD_RUNNING;
 	}
 	change(states, thread, state, states->now_ns);
@@ -301,45 +393,55 @@ static void apply_thread(struct thread_states *states, const struct event *event
 	thread->is_first = false;
 }
 
+static void note_event(struct sched_scope *scope, const struct event *event)
+{
+	if (!scope->has_event)
+		scope->first_ns = scope->last_ns = event->time_ns;
+	scope->has_event = true;
+	if (event->time_ns > scope->last_ns)
+		scope->last_ns = event->time_ns;
+}
+
+/*
+ * Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first event on.
+ */
+static void note_record(const struct thread_states *states, struct sched_scope *scope,
+			const struct sched_record *record)
+{
+	if (!scope->has_records && record->kind != SCHED_START && scope->nr_logs <= 1) {
+		scope->is_valid = scope->is_whole = true;
+		scope->valid_ns = first_ns(states, scope);
+	}
+	scope->has_records = true;
+}
+
 bool thread_states_event(struct thread_states *states, const struct event *event)
 {
 	const struct sched_record record = sched_read(event);
-	struct sched_host *host = host_of(states, event->pid);
+	struct sched_scope *scope = scope_of(states, event->pid), *host = &states->host[host_number(event->pid)];
 
 	if (!states->has_event)
 		states->first_ns = event->time_ns;
 	states->has_event = true;
+	note_event(scope, event);
+	note_event(host, event);
 	if (event->time_ns > states->now_ns)
 		states->now_ns = event->time_ns;
 	if (record.kind == SCHED_NONE)
 		return false;
 	if (record.kind == SCHED_CPU_TIME)
 		return true;
-	/*
-	 * Without a beginning, newer events of a LOOP log overwrote it.  Then the records are valid from the first
-	 * event on.
-	 */
-	if (!host->has_records && record.kind != SCHED_START) {
-		host->is_valid = host->is_whole = true;
-		host->valid_ns = states->first_ns;
-	}
-	host->has_records = states->has_records = true;
-	switch (record.kind) {
-	case SCHED_START:
-		start(states, host, states->now_ns);
-		break;
-	case SCHED_STOP:
-		stop(states, host);
-		break;
-	case SCHED_GAP_BEGINS:
-		begin_gap(states, host, record.cpu);
-		break;
-	case SCHED_GAP_ENDS:
-		end_gap(states, host, record.cpu);
-		break;
-	default:
+	note_record(states, scope, &record);
+	note_record(states, host, &record);
+	states->has_records = true;
+	states->nr_gaps += record.kind == SCHED_GAP_BEGINS;
+	if (record.kind == SCHED_THREAD || record.kind == SCHED_IN || record.kind == SCHED_OUT) {
 		apply_thread(states, event, &record);
+		return true;
 	}
+	apply_whole(states, scope, &record);
+	if (host != scope)
+		apply_whole(states, host, &record);
 	return true;
 }
 
@@ -347,7 +449,7 @@ void thread_states_end(struct thread_states *states)
 {
 	for (struct sched_thread *at = states->first; at; at = at->next)
 		if (!at->has_ended)
-			end_thread(states, at, states->now_ns);
+			end_thread(states, at, last_ns(states, scope_of(states, at->pid)));
 }
 
 /* Waits. */
@@ -390,6 +492,8 @@ void thread_states_wait_ends(struct thread_states *states, struct sched_thread *
 void thread_states_init(struct thread_states *states, const struct thread_states_listener *listener)
 {
 	*states = (struct thread_states){.listener = *listener, .now_ns = INT64_MIN};
+	for (unsigned int i = 0; i < SCHED_HOSTS; i++)
+		states->host[i].number = states->host[i].host = i;
 }
 
 void thread_states_free(struct thread_states *states)
@@ -399,6 +503,10 @@ void thread_states_free(struct thread_states *states)
 		free(at);
 	}
 	map_free(&states->thread_of);
+	for (unsigned int i = 0; i < states->nr_logs; i++)
+		free(states->log[i]);
+	free(states->log);
+	map_free(&states->scope_of);
 	map_free(&states->in_gap);
 	map_free(&states->preempted_on);
 }

@@ -68,10 +68,17 @@ struct thread_states_listener {
 		      int64_t until_ns);
 };
 
-/* The scheduling records of a host.  A merged log can have several ones. */
-struct sched_host {
+/*
+ * The scheduling records of a log, or of a host.  A merged log can have several logs and hosts.  The records of a log
+ * say nothing about the threads of another one.  They name its first process, and its children are of the same log.
+ * For other processes it is not known of which log they are, so the records of all logs of the host count for them.
+ */
+struct sched_scope {
+	unsigned int number, host;
+	unsigned int nr_logs; /* of a host */
 	unsigned int nr_open_gaps;
-	bool has_records;
+	bool has_records, has_event;
+	int64_t first_ns, last_ns; /* the times of the first event and of the last one */
 	bool is_valid; /* from valid_ns on, the records show all switches */
 	bool is_whole; /* no gap since valid_ns */
 	int64_t valid_ns;
@@ -82,20 +89,35 @@ struct sched_host {
 struct thread_states {
 	struct thread_states_listener listener;
 	struct map thread_of; /* key: pid and tid; value: pointer to the thread that lives */
-	struct map in_gap;    /* key: CPU; value: 1 if records of this CPU are missing */
+	struct map in_gap;    /* key: scope and CPU; value: 1 if records of this CPU are missing */
+	struct map scope_of; /* key: pid; value: pointer to the scope of its log */
 	struct map preempted_on; /* key: CPU; value: pointer to the thread that lost it, until another one takes it */
 	struct sched_thread *first, *last;
 	size_t nr_threads;
 	int64_t first_ns, now_ns; /* the times of the first event and of the newest one */
 	bool has_event;
-	bool has_records; /* the log has scheduling records */
+	bool has_records; /* a log has scheduling records */
 	uint64_t nr_gaps;
-	struct sched_host host[SCHED_HOSTS];
+	struct sched_scope host[SCHED_HOSTS];
+	struct sched_scope **log; /* those of a merged log */
+	unsigned int nr_logs;
 };
 
 /* spent may be NULL.  The caller frees the model with thread_states_free(). */
 void thread_states_init(struct thread_states *states, const struct thread_states_listener *listener);
 void thread_states_free(struct thread_states *states);
+
+/* This is the first process of one of the logs that were merged.  Call this before the first event. */
+void thread_states_add_log(struct thread_states *states, pid_t pid);
+
+/* The process is of the log of its parent. */
+void thread_states_add_child(struct thread_states *states, pid_t pid, pid_t parent);
+
+/* Return whether an event of the process `of` can say something about the process `about`. */
+bool thread_states_can_concern(const struct thread_states *states, pid_t of, pid_t about);
+
+/* Return whether there were scheduling records of threads such as this one. */
+bool thread_states_has_records(const struct thread_states *states, pid_t pid);
 
 /* Push the next event of the file.  Return true if it is a scheduling record. */
 bool thread_states_event(struct thread_states *states, const struct event *event);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/units.h"
+#include "trace/calldata.h"
 #include "trace/calls.h"
 #include "trace/origins.h"
 #include "trace/calltable.h"
@@ -76,24 +77,24 @@ static void report_unknown(const struct waits *waits, const struct waiter *threa
 		waits->listener->unknown(waits->listener->arg, thread, from_ns, until_ns);
 }
 
-/* Return true if the thread or object is on the host of the process.  Without a merged log, there is one host. */
-static bool is_of_host(const struct waits *waits, unsigned int handle, pid_t pid)
+/* Return true if the thread or object may be of the log of the process.  Only a merged log has several. */
+static bool is_of_log(const struct waits *waits, unsigned int handle, pid_t pid)
 {
 	const struct txtrace_object *object = source_object(waits->source, handle);
 
 	return !object || !source_is_merged(waits->source) ||
-	       object->pid / TXTRACE_HOST_PIDS == pid / TXTRACE_HOST_PIDS;
+	       thread_states_can_concern(&waits->states, pid, object->pid);
 }
 
 /*
- * Events of any thread of the host may be missing.  So from now on, it is unknown which thread holds an object, and
+ * Events of any thread of the log may be missing.  So from now on, it is unknown which thread holds an object, and
  * what a thread does until its next event.
  */
 static void begin_gap(struct waits *waits, pid_t pid, int64_t at_ns)
 {
 	waits->nr_gaps++;
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
-		if (!is_of_host(waits, at->context, pid))
+		if (!is_of_log(waits, at->context, pid))
 			continue;
 		if (!at->is_unknown)
 			at->unknown_since_ns = at->waits ? waits_outermost(at)->begin_ns : at_ns;
@@ -103,7 +104,7 @@ static void begin_gap(struct waits *waits, pid_t pid, int64_t at_ns)
 			forget_wait(waits, at);
 	}
 	for (struct awaited *at = waits->first_awaited; at; at = at->next)
-		if (is_of_host(waits, at->handle, pid))
+		if (is_of_log(waits, at->handle, pid))
 			holds_forget(waits, at);
 	if (waits->listener->gap)
 		waits->listener->gap(waits->listener->arg, at_ns);
@@ -411,26 +412,26 @@ static bool is_end_of_thread(const struct waits *waits, const struct event *even
 /*
  * Handle the events that show a gap.  A filter that changes hides events from now on.  A stop hides events only if the
  * recording goes on later.  At the end of the trace, it is just the end.  In a merged log, other events may be of
- * another log, so only a START shows that the recording of a host goes on.
+ * another log, so only a START of the same process shows that the recording goes on.
  */
 static void find_gap(struct waits *waits, const struct event *event)
 {
 	bool is_library = event->type < POSIX_TRACE_UNNAMED_USEREVENT;
-	uint64_t host, stopped_at;
+	uint64_t log, stopped_at;
 
 	if (event->is_made)
 		return;
-	host = event->pid > 0 ? (uint64_t)event->pid / TXTRACE_HOST_PIDS : 0;
+	log = event->pid > 0 && source_is_merged(waits->source) ? (uint64_t)event->pid : 0;
 	if (event->type == POSIX_TRACE_OVERFLOW || event->type == POSIX_TRACE_FILTER) {
 		begin_gap(waits, event->pid, event->time_ns);
 	} else if (event->type == POSIX_TRACE_STOP) {
-		*map_get(&waits->stopped_at, host) = (uint64_t)event->time_ns + 1;
+		*map_get(&waits->stopped_at, log) = (uint64_t)event->time_ns + 1;
 	} else if (event->type == POSIX_TRACE_START || (!is_library && !source_is_merged(waits->source))) {
-		stopped_at = waits->stopped_at.nr_taken > 0 ? map_find(&waits->stopped_at, host) : 0;
+		stopped_at = waits->stopped_at.nr_taken > 0 ? map_find(&waits->stopped_at, log) : 0;
 		if (stopped_at == 0)
 			return;
 		begin_gap(waits, event->pid, (int64_t)(stopped_at - 1));
-		*map_get(&waits->stopped_at, host) = 0;
+		*map_get(&waits->stopped_at, log) = 0;
 	}
 }
 
@@ -559,10 +560,34 @@ void waits_end(struct waits *waits)
 	thread_states_end(&waits->states);
 }
 
+static void add_logs(struct waits *waits)
+{
+	size_t nr = 0;
+	const struct txtrace_origin *origin = source_origins(waits->source, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		if (origin[i].merged)
+			thread_states_add_log(&waits->states, origin[i].pid);
+}
+
+/* A process of a merged log is of the same log as its parent. */
+static void note_child(struct waits *waits, const struct event *event)
+{
+	static const struct call_row *start;
+	struct call_field parent;
+
+	if (!start)
+		start = calltable_find("txtrace_process_start");
+	if (event->row == start && source_is_merged(waits->source) &&
+	    calldata_get(waits->source, event, "parent", &parent))
+		thread_states_add_child(&waits->states, event->pid, (pid_t)parent.value);
+}
+
 void waits_init(struct waits *waits, struct source *source, const struct waits_listener *listener)
 {
 	*waits = (struct waits){.source = source, .listener = listener};
 	thread_states_init(&waits->states, &(struct thread_states_listener){.arg = waits, .spent = periods_report});
+	add_logs(waits);
 	wait_objects_count_names(waits);
 	services_learn();
 }
@@ -594,6 +619,8 @@ void waits_event(struct waits *waits, const struct event *event, bool counts)
 	waits->nr_calls += event->is_call;
 	if (event->is_call && !event->is_made)
 		find_beginning(waits, event);
+	if (event->is_call)
+		note_child(waits, event);
 	apply_event(waits, event);
 }
 

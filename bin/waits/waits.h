@@ -229,7 +229,7 @@ struct waits {
 	unsigned int first_context;
 	bool counts;
 	bool has_ended;	 /* waits_end() reports the waits and holds that have not ended */
-	/* Key: number of a host; value: 1 + the time at which its recording stopped, or 0 if it goes on. */
+	/* Key: first process of a log that was merged, or 0; value: 1 + the time at which it stopped, or 0. */
 	struct map stopped_at;
 };
 

@@ -17,6 +17,7 @@ static int make_one(const struct px_log_header *header, struct px_origins *origi
 
 	if (!origin)
 		return ENOMEM;
+	origin->pid = header->target_pid;
 	for (size_t i = 0; i < sizeof(header->uuid); i++)
 		snprintf(origin->uuid + 2 * i, 3, "%02x", header->uuid[i]);
 	memcpy(origin->boot_id, header->boot_id,

@@ -320,7 +320,17 @@ void px_merge_set_name(struct px_merge *merge, uint32_t number, const char *name
 		memcpy(origin->name, name, strnlen(name, sizeof(origin->name) - 1));
 }
 
-/* The first process of a log has the modules of the log. */
+/*
+ * These records say something about all threads of a log, so in a merged log they name its first process.  In a log
+ * that was merged before, they do that already.
+ */
+static bool is_of_whole_log(const struct px_merge_log *log, unsigned int id)
+{
+	return log->nr_origins == 1 &&
+	       (id == PX_EVENT_SCHED_START || id == PX_EVENT_SCHED_STOP || id == PX_EVENT_SCHED_GAP);
+}
+
+/* A damaged log may not know its first process, which has its modules.  Then it is that of the first event. */
 static void note_process(struct px_merge *merge, const struct px_merge_log *log, uint32_t pid)
 {
 	struct px_origin *origin = &merge->origins.origin[log->first_origin];
@@ -346,7 +356,11 @@ int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_repo
 		record->id = PX_EVENT_UNNAMED; /* only a damaged log has such an event */
 	else
 		record->id = log->type_of[record->id];
-	record->pid = record->pid ? px_merge_pid(log, record->pid) : log->host_of[0] * PX_HOST_PIDS;
+	if (record->pid == 0)
+		record->pid = is_of_whole_log(log, record->id) ? merge->origins.origin[log->first_origin].pid :
+								 log->host_of[0] * PX_HOST_PIDS;
+	else
+		record->pid = px_merge_pid(log, record->pid);
 	record->context = px_merge_handle(merge, log, record->context);
 	record->cpu %= PX_HOST_CPUS;
 	record->length = (uint32_t)report.length;

@@ -103,6 +103,67 @@ if make_mixture mixture.trx; then
 	twins mixture.trx
 fi
 
+# Two programs of one host, each with its log: the beginning, the end and the gaps of one log say nothing about the threads
+# of the other.
+"$mksched" long.trx 0 100 <<'END' || complain 'no log could be written'
+0 start
+0 thread 11 running first
+10 out 11 0 blocked
+200 in 11 0
+210 event 11 0
+220 out 11 0 blocked
+300 in 11 0
+310 out 11 0 ended
+320 stop
+END
+"$mksched" short.trx 0 200 <<'END' || complain 'no log could be written'
+20 start
+20 thread 12 running second
+30 gap 0
+40 resume 0 3
+50 out 12 0 blocked
+60 in 12 0
+70 stop
+END
+# states_of FILE PROCESS: without times of the beginning, which count from the first event, and without the number of the host
+states_of()
+{
+	"$tool" states --format csv "$1" 2>/dev/null | tr -d '\r' | awk -F, -v OFS=, -v pid="$2" '$4 == pid {
+		$1 = ""
+		$4 %= 10000000
+		$5 %= 10000000
+		if ($8 != "")
+			$8 %= 10000
+		print
+	}'
+}
+merge -o concurrent.trx long.trx short.trx
+merge -o backward.trx short.trx long.trx
+# A host of its own before them: this log has other events, and its records say nothing about them.
+cp long.trx other.trx
+on_host other.trx other 7
+merge -o pair.trx long.trx short.trx
+merge -o third.trx other.trx pair.trx
+for file in 'concurrent.trx 0' 'backward.trx 0' 'third.trx 10000000'; do
+	for log in 'long.trx 100' 'short.trx 200'; do
+		nr_checks=$((nr_checks + 1))
+		states_of "${log% *}" "${log#* }" >expected
+		states_of "${file% *}" $((${log#* } + ${file#* })) >got
+		cmp -s expected got && [ -s got ] ||
+			complain "the threads of ${log% *} in ${file% *}: $(diff expected got | head -6)"
+	done
+done
+
+# The first process of a log is the same if a filter leaves its first events out, or if they were overwritten: the code
+# of the log is the code of this process.
+"$mksched" looped.trx 1000 300 <<'END' || complain 'no log could be written'
+20 gap 0
+END
+merge -o first.trx -f 'pid=100 or pid=200' long.trx short.trx looped.trx
+nr_checks=$((nr_checks + 1))
+[ "$("$tool" info first.trx 2>/dev/null | awk '$3 ~ /trx$/ && $2 == 0 { printf "%s ", $4 }')" = '100 200 300 ' ] ||
+	complain "the first processes: $("$tool" info first.trx 2>/dev/null | tail -4)"
+
 # A merged log can be merged, copied and packed, and keeps its hosts.
 cp a.trx c.trx
 on_host c.trx gamma 3

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a log from a description: mksched FILE [COUNT] < DESCRIPTION.  With COUNT, it is a LOOP log that has
- * overwritten so many events before those of the description, and its stream has lost twice as many.  Each line of the
- * description is an event, in the order of time; "#" begins a comment.  TIME is in microseconds.  TID is also the
- * number of the handle, and the pid is 100.
+ * Writes a log from a description: mksched FILE [COUNT [PID]] < DESCRIPTION.  If COUNT is not 0, it is a LOOP log that
+ * has overwritten so many events before those of the description, and its stream has lost twice as many.  Each line of
+ * the description is an event, in the order of time; "#" begins a comment.  TIME is in microseconds.  TID is also the
+ * number of the handle.  PID is that of the process; default 100.
  *
  *	TIME start | stop			TXTRACE_SCHED_START; TXTRACE_SCHED_STOP
  *	TIME died				TXTRACE_SCHED_STOP, because the recorder died
@@ -33,7 +33,6 @@
 #include "event/names.h"
 #include "support/far_log.h"
 
-#define PID 100
 #define BEGIN_NS UINT64_C(1700000000000000000)
 
 static struct px_threads threads;
@@ -41,6 +40,7 @@ static struct px_typelist types;
 static struct px_log *log_;
 static struct px_log_state log_state;
 static unsigned int line_number;
+static unsigned int process = 100;
 static unsigned int priority_of[256]; /* by tid; 1 + the priority, or 0 */
 
 static void fail(const char *what)
@@ -65,7 +65,7 @@ static void add_thread(uint32_t tid, const char *name)
 	struct px_object object = {.handle = px_txtb_handle(PX_TXTB_THREAD, tid),
 				   .type = PX_TXTB_THREAD,
 				   .priority = 100,
-				   .pid = PID,
+				   .pid = process,
 				   .tid = tid,
 				   .thread = 0x7000 + tid};
 	struct px_object known;
@@ -83,7 +83,7 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 	unsigned int of_thread = priority_of[tid % 256] ? priority_of[tid % 256] - 1 : 100;
 	struct px_report report = {
 		.record = {.id = id,
-			   .pid = tid ? PID : 0,
+			   .pid = tid ? process : 0,
 			   .thread = tid ? 0x7000 + tid : 0,
 			   .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
 			   .priority = px_txtb_priority_word(tid ? of_thread : 0),
@@ -110,14 +110,14 @@ static void append_gap(uint64_t time_us, unsigned int cpu, unsigned int phase, u
 
 static void append_switch(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, unsigned int state)
 {
-	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = PID, .cpu = cpu, .state = state};
+	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = (pid_t)process, .cpu = cpu, .state = state};
 
 	append(time_us, id, tid, cpu, 0, &data, TXTRACE_SCHED_SWITCH_BYTES);
 }
 
 static void append_thread(uint64_t time_us, uint32_t tid, unsigned int state, const char *name)
 {
-	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = PID, .state = state};
+	struct txtrace_sched data = {.tid = (pid_t)tid, .pid = (pid_t)process, .state = state};
 
 	snprintf(data.name, sizeof(data.name), "%.*s", (int)sizeof(data.name) - 1, name);
 	add_thread(tid, name);
@@ -127,7 +127,7 @@ static void append_thread(uint64_t time_us, uint32_t tid, unsigned int state, co
 static void append_counted(uint64_t time_us, uint32_t tid, unsigned long long ran_us, unsigned long long ready_us)
 {
 	struct txtrace_cpu_time data = {
-		.tid = (pid_t)tid, .pid = PID, .ran_ns = ran_us * 1000, .ready_ns = ready_us * 1000};
+		.tid = (pid_t)tid, .pid = (pid_t)process, .ran_ns = ran_us * 1000, .ready_ns = ready_us * 1000};
 
 	snprintf(data.name, sizeof(data.name), "counted-%u", tid);
 	append(time_us, PX_EVENT_CPU_TIME, tid, 0, 0, &data, sizeof(data));
@@ -213,18 +213,20 @@ static void read_description(void)
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 || argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
-	uint64_t count = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
+	int fd = argc >= 2 && argc <= 4 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+	uint64_t count = argc >= 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct px_attr attr;
 	struct px_log_setup setup = {.fd = fd,
 				     .attr = &attr,
 				     .writer = {.pid = 0x7FFFFFFF, .start = 1},
-				     .target_pid = PID,
+				     .target_pid = process,
 				     .threads = &threads,
 				     .types = &types};
 
+	if (argc == 4)
+		setup.target_pid = process = (unsigned int)strtoul(argv[3], NULL, 10);
 	if (fd < 0) {
-		fprintf(stderr, "usage: mksched FILE [COUNT] < DESCRIPTION\n");
+		fprintf(stderr, "usage: mksched FILE [COUNT [PID]] < DESCRIPTION\n");
 		return 2;
 	}
 	px_attr_init(&attr);
