@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "trace/origins.h"
 #include "trace/sched.h"
 #include "trace/source.h"
 
@@ -93,11 +94,17 @@ bool source_report_unnamed(struct source *source)
 }
 
 /* The log was full, or a write failed.  The log does not have the number of events that it lacks for this reason. */
-static void report_overrun(const struct source *source)
+static void report_overrun(struct source *source)
 {
 	size_t size = 0;
 	int policy = 0;
 
+	if (source_is_merged(source)) {
+		message("%s: the log is incomplete: one of the logs that were merged was full, damaged or not "
+			"complete, so not all recorded events are in it",
+			source->path);
+		return;
+	}
 	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
 	posix_trace_attr_getlogsize(&source->attr, &size);
 	if (policy == POSIX_TRACE_APPEND)

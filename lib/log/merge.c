@@ -249,7 +249,9 @@ static void add_attributes(struct px_merge *merge, const struct px_archive *from
 	merge->result.loss.abandoned += from->loss.abandoned;
 	merge->result.is_full |= from->status.is_full;
 	merge->result.is_overrun |= from->status.is_overrun;
-	merge->result.log_is_overrun |= from->status.log_is_overrun;
+	/* The merged log is complete, but not all that was recorded is in it. */
+	merge->result.log_is_overrun |= from->status.log_is_overrun || !from->info.is_complete ||
+					from->info.is_damaged;
 }
 
 int px_merge_add(struct px_merge *merge, struct px_archive *from)

@@ -296,6 +296,17 @@ done
 fails 2 'more hosts' merge -o x.trx many/*
 [ ! -e x.trx ] || complain 'a merge that failed left a file'
 
+# A merged log says that one of its logs was cut, or has overwritten events, whatever the size of the others.
+head -c $(($(stat -c %s c.trx) - 50)) c.trx >cut.trx
+merge -o cuts.trx a.trx cut.trx
+merge -o loops.trx a.trx looped.trx
+for log in cuts loops; do
+	nr_checks=$((nr_checks + 1))
+	"$tool" waits $log.trx >out 2>err
+	grep -q "$log.trx: the log is incomplete: one of the logs that were merged" err && ! grep -q 'size was limited' err ||
+		complain "nothing says that events are missing in $log.trx: $(cat err)"
+done
+
 # What is behind the log can be cut or changed.
 nr_checks=$((nr_checks + 6))
 size=$(stat -c %s m.trx)
