@@ -47,6 +47,8 @@ static int print_error(const char *path, int fd, int error)
 		return EXIT_TROUBLE;
 	if (error == EINVAL)
 		message("%s is not a posixtrace log of this machine", path);
+	else if (error == ENOTSUP)
+		message("%s is a log of a machine with another byte order; pack it on such a machine", path);
 	else if (error == EBUSY)
 		message("%s: its writer is still running, or another process is completing it", path);
 	else

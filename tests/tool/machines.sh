@@ -94,6 +94,9 @@ for packed in "$data"/*.machine.trx.gz; do
 		>"$scratch/out" 2>&1; then # only of the same byte order
 		judge_readings "$name, packed" "$scratch/machine.account" "$scratch/packed.trx"
 		rm "$scratch/packed.trx"
+	else
+		grep -q 'is a log of a machine with another byte order; pack it' "$scratch/out" ||
+			complain "$name: pack does not say why not: $(cat "$scratch/out")"
 	fi
 done
 finish
