@@ -278,7 +278,7 @@ static bool merge_into(const struct merge_log *merge, int fd)
 
 /* The output. */
 
-static bool copy_to_stdout(int fd)
+static bool copy_to(int to, const char *name, int fd)
 {
 	char *bytes = must(malloc(COPY_BYTES));
 	off_t at = 0;
@@ -286,13 +286,35 @@ static bool copy_to_stdout(int fd)
 	int error = 0;
 
 	while (!error && (size = pread(fd, bytes, COPY_BYTES, at)) > 0) {
-		error = write_all(STDOUT_FILENO, bytes, (size_t)size);
+		error = write_all(to, bytes, (size_t)size);
 		at += size;
 	}
 	free(bytes);
 	if (error)
-		message_error(error, "standard output");
+		message_error(error, "%s", name);
 	return !error;
+}
+
+/* A device or a FIFO gets the bytes; a new file must not take its name. */
+static bool is_device(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+static bool copy_to_device(const char *path, int fd)
+{
+	int to = open(path, O_WRONLY | O_CLOEXEC);
+	bool is_fine;
+
+	if (to < 0) {
+		message_error(errno, "%s", path);
+		return false;
+	}
+	is_fine = copy_to(to, path, fd);
+	close(to);
+	return is_fine;
 }
 
 /* link() never replaces a file; some file systems do not have it. */
@@ -312,7 +334,9 @@ static bool finish(const struct merge_log *merge, int fd, const char *part)
 
 	umask(mask);
 	if (strcmp(merge->output, "-") == 0)
-		return copy_to_stdout(fd);
+		return copy_to(STDOUT_FILENO, "standard output", fd);
+	if (is_device(merge->output))
+		return copy_to_device(merge->output, fd);
 	if (fchmod(fd, 0666 & ~mask) != 0)
 		error = errno;
 	if (!error)
@@ -326,7 +350,7 @@ static bool finish(const struct merge_log *merge, int fd, const char *part)
 
 bool merge_log_write(const struct merge_log *merge)
 {
-	bool is_stdout = strcmp(merge->output, "-") == 0, is_fine;
+	bool is_stdout = strcmp(merge->output, "-") == 0, is_copied, is_fine;
 	struct stat status;
 	char *directory, *part;
 	int fd;
@@ -335,9 +359,9 @@ bool merge_log_write(const struct merge_log *merge)
 		message("%s already exists; --force overwrites it", merge->output);
 		return false;
 	}
-	directory = is_stdout ? must(strdup(temporary_directory())) :
-				must(directory_of(merge->output));
-	fd = make_temporary(directory, is_stdout ? "txtrace-merge" : name_of(merge->output), &part);
+	is_copied = is_stdout || is_device(merge->output);
+	directory = is_copied ? must(strdup(temporary_directory())) : must(directory_of(merge->output));
+	fd = make_temporary(directory, is_copied ? "txtrace-merge" : name_of(merge->output), &part);
 	free(directory);
 	if (fd < 0)
 		return false;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -39,10 +40,16 @@ static bool name_file(const struct export *export, const char *part)
 static bool run(struct export *export)
 {
 	bool is_fine = false;
+	struct stat status;
 	char *part;
 
 	if (!export->overwrites && access(export->output, F_OK) == 0) {
 		message("%s exists; --force overwrites it", export->output);
+		return false;
+	}
+	/* The database is made under another name, so it cannot go into a device. */
+	if (stat(export->output, &status) == 0 && !S_ISREG(status.st_mode)) {
+		message("%s is not a regular file", export->output);
 		return false;
 	}
 	if (asprintf(&part, "%s.part-%ld", export->output, (long)getpid()) < 0)

@@ -250,6 +250,16 @@ merge -o o.trx --offset b.trx=1s a.trx b.trx
 [ "$(rows ns -f 'host=beta' o.trx | head -1)" = "$(($(rows ns b.trx | head -1) + 1000000000))" ] ||
 	complain 'merge --offset does not move the log'
 "$tool" merge -o - a.trx b.trx >out.trx 2>err || complain "merge -o -: $(cat err)"
+# A FIFO or a device stays what it is.
+mkfifo fifo || complain 'no FIFO could be made'
+nr_checks=$((nr_checks + 2))
+cat fifo >piped.trx &
+"$tool" merge --force -o fifo a.trx b.trx 2>err || complain "merge -o FIFO: $(cat err)"
+wait $!
+[ -p fifo ] && [ "$(rows cpu,pid,host,event,hex piped.trx | wc -l)" -eq "$(rows event out.trx | wc -l)" ] ||
+	complain "merge -o FIFO writes something else, or the FIFO is gone: $(ls -l fifo)"
+"$tool" export --to sqlite --force -o fifo a.trx 2>err
+[ -p fifo ] && grep -qE 'not a regular file|SQLite' err || complain "export to a FIFO: $(cat err)"
 rows cpu,pid,host,event,hex out.trx >got
 rows cpu,pid,host,event,hex m.trx | cmp -s - got || complain 'merge -o - writes another log'
 
