@@ -124,7 +124,8 @@ void state_list_print(struct source *source, const struct selection *selection, 
 	if (!state_periods_read(source, selection, take_period, &list))
 		message("%s has no scheduling records; txtrace record stores them where the kernel permits it",
 			source->path);
-	qsort(list.row, list.nr_rows, sizeof(*list.row), by_start);
+	if (list.nr_rows > 0)
+		qsort(list.row, list.nr_rows, sizeof(*list.row), by_start);
 	table->minor = minor;
 	table->has_records = true;
 	table_begin(table, "States", "states", columns, 1);

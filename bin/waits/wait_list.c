@@ -88,7 +88,8 @@ static void sort_rows(struct wait_list *list)
 		[WAIT_LIST_OBJECT] = by_object,
 	};
 
-	qsort(list->row, list->nr_rows, sizeof(list->row[0]), compare[list->options->order]);
+	if (list->nr_rows > 0)
+		qsort(list->row, list->nr_rows, sizeof(list->row[0]), compare[list->options->order]);
 }
 
 /* Collecting. */
