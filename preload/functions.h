@@ -99,7 +99,7 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 		 const struct timespec *timeout, const sigset_t *mask);
 #endif
 
-#if defined(__GLIBC__) && !__GLIBC_PREREQ(2, 34)
+#ifndef HAVE_EXECVEAT
 int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags);
 #endif
 

@@ -51,7 +51,6 @@ ssize_t pwrite64(int fd, const void *buffer, size_t size, off64_t offset);
 ssize_t pwritev64(int fd, const struct iovec *parts, int nr, off64_t offset);
 ssize_t sendfile64(int out, int in, off64_t *offset, size_t size);
 
-int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags);
 int fcntl64(int fd, int command, ...);
 ssize_t preadv2(int fd, const struct iovec *parts, int nr, off_t offset, int flags);
 ssize_t preadv64v2(int fd, const struct iovec *parts, int nr, off64_t offset, int flags);

@@ -29,8 +29,9 @@ source_of()
 {
 	set -- "$1" "$(find "$dir" -maxdepth 1 -type d -name "$1-*" | head -n 1)"
 	if [ -z "$2" ]; then
-		(cd "$dir" && apt-get -qq -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-			-o Dir::State::lists="$dir/lists" -o APT::Sandbox::User=root source "$1") >&2 ||
+		(cd "$dir" && apt-get -qq -o Dir::Etc::sourcelist="$dir/sources.list" \
+			-o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists="$dir/lists" \
+			-o APT::Sandbox::User=root source "$1") >&2 ||
 			fail "no source of $1"
 	fi
 	find "$dir" -maxdepth 1 -type d -name "$1-*" | head -n 1
@@ -48,14 +49,16 @@ step()
 
 build_zlib()
 {
-	cd "$(source_of zlib)" && CC=musl-gcc CFLAGS='-O2 -fPIC' ./configure --static --prefix="$prefix" &&
+	source=$(source_of zlib) && cd "$source" &&
+		CC=musl-gcc CFLAGS='-O2 -fPIC' ./configure --static --prefix="$prefix" &&
 		make -s -j"$jobs" libz.a && make -s install
 }
 
 # Only the library of Check: its examples and its own tests take longer.
 build_check()
 {
-	cd "$(source_of check)" && ./configure -q --host="$triplet" CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared \
+	source=$(source_of check) && cd "$source" &&
+		./configure -q --host="$triplet" CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared \
 		--disable-subunit --prefix="$prefix" && make -s -j"$jobs" -C lib && make -s -j"$jobs" -C src install &&
 		cp check_stdint.h "$prefix/include/" && cp check.pc "$prefix/lib/pkgconfig/"
 }
@@ -63,7 +66,8 @@ build_check()
 # Only libelf: libdw needs functions that musl does not have, and configure looks for them.
 build_libelf()
 {
-	cd "$(source_of elfutils)" && ./configure -q --host="$triplet" CC="musl-gcc -idirafter $prefix/include" \
+	source=$(source_of elfutils) && cd "$source" &&
+		./configure -q --host="$triplet" CC="musl-gcc -idirafter $prefix/include" \
 		CFLAGS="-O2 -fPIC -I$prefix/include" LDFLAGS="-L$prefix/lib" --prefix="$prefix" --disable-nls \
 		--disable-debuginfod --disable-libdebuginfod --without-bzlib --without-lzma --without-zstd \
 		ac_cv_search_argp_parse='none required' ac_cv_search_fts_close='none required' \
@@ -90,7 +94,7 @@ fi
 if [ ! -e "$prefix/.complete" ]; then
 	# shellcheck disable=SC2016  # names of apt
 	apt-get indextargets --format '$(CREATED_BY) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' |
-		sed -n 's/^Packages //p' | grep '/debian' | sort -u >"$dir/sources.list"
+		sed -n 's/^Packages //p' | grep '/debian/* ' | sort -u >"$dir/sources.list"
 	step 'list of sources' apt-get -qq -o Dir::Etc::sourcelist="$dir/sources.list" \
 		-o Dir::Etc::sourceparts=/dev/null -o Dir::State::lists="$dir/lists" update
 	# musl has no headers of the kernel.
