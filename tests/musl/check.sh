@@ -60,7 +60,8 @@ build_check()
 	source=$(source_of check) && cd "$source" &&
 		./configure -q --host="$triplet" CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared \
 		--disable-subunit --prefix="$prefix" && make -s -j"$jobs" -C lib && make -s -j"$jobs" -C src install &&
-		cp check_stdint.h "$prefix/include/" && cp check.pc "$prefix/lib/pkgconfig/"
+		cp check_stdint.h "$prefix/include/" &&
+		sed 's/-lcheck_pic/-lcheck/' check.pc >"$prefix/lib/pkgconfig/check.pc" # Debian's own name of the library
 }
 
 # Only libelf: libdw needs functions that musl does not have, and configure looks for them.
