@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -166,9 +167,40 @@ static void note(const char *format, ...)
 	va_end(list);
 }
 
-void oracle_worked(int64_t ns)
+static int64_t cpu_ns(void)
 {
-	self->worked_ns = ns;
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/*
+ * A longer time between two looks at the clock may have had a switch, and does not count.  A shorter one counts, and
+ * each switch takes one of these away.
+ */
+#define LOOK_NS 20000
+
+void oracle_work(int64_t ns)
+{
+	long before = switches();
+	int64_t last_ns = cpu_ns(), until_ns = last_ns + ns, sure_ns = 0;
+
+	while (last_ns < until_ns) {
+		int64_t now_ns = cpu_ns();
+
+		sure_ns += now_ns - last_ns <= LOOK_NS ? now_ns - last_ns : 0;
+		last_ns = now_ns;
+	}
+	self->worked_ns += sure_ns - LOOK_NS * (switches() - before);
 }
 
 void oracle_object(const volatile void *object, const char *name)

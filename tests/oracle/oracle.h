@@ -69,8 +69,12 @@ bool oracle_sleeps(int tid);
 /* The calling thread certainly slept in its last call from one time to another. */
 void oracle_slept(int64_t asleep_ns, int64_t awake_ns);
 
-/* The calling thread used the CPU for this time, all of it between two of its calls. */
-void oracle_worked(int64_t ns);
+/*
+ * Use the CPU for about this time.  The account has the part in which the thread certainly had the CPU: not the time in
+ * which it was switched. The kernel counts more of a switch than its records show, above all if the host of a virtual
+ * machine takes the processor away in it.
+ */
+void oracle_work(int64_t ns);
 
 /*
  * The thread with this name ran for at least and at most so long.  The execution profile gives the time between two
