@@ -67,7 +67,17 @@ says 'Deadlock: none of these threads can continue' why board.trx \
 	"$(sed -n 's/.*\(left [0-9]*\) waits for.*/\1/p' why-left)"
 ! "$tool" print deadlock.trx | grep -q THREAD_SUSPEND || complain 'print shows what is not in the file'
 
-record convoy || complain "convoy fails: $(cat err)"
+# On a busy machine one hold can be so long that the others are no convoy beside it.
+is_even()
+{
+	"$tool" locks --format csv convoy.trx | values lock | awk -F, '
+		$1 == "locks" { ns[$3] = $4 * 1e9 }
+		END { exit !(ns["held_s"] > 0 && ns["max_s"] * 20 <= ns["held_s"]) }'
+}
+for _ in 1 2 3 4 5 6 7 8; do
+	record convoy || complain "convoy fails: $(cat err)"
+	is_even && break
+done
 
 # A call that waits is two events, and one service.
 nr_checks=$((nr_checks + 1))
