@@ -143,7 +143,9 @@ int main(int argc, char **argv)
 		return terminal_end(run_version(1, argv));
 	command = find(argv[1]);
 	if (!command) {
-		message("unknown command %s; see txtrace help", argv[1]);
+		message(argv[1][0] == '-' ? "unknown option %s before the command; see txtrace help"
+					  : "unknown command %s; see txtrace help",
+			argv[1]);
 		return EXIT_TROUBLE;
 	}
 	return terminal_end(command->run(argc - 1, argv + 1));

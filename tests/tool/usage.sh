@@ -5,6 +5,7 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 fails 2 'unknown command nonsense' nonsense
+fails 2 'unknown option --nonsense before the command; see txtrace help' --nonsense
 fails 2 'unknown command ?[2J??]0;?.' "$(printf '\033[2J\302\233]0;\177.')"
 fails 2 'unknown command nonsense' help nonsense
 fails 2 'unknown option --nonsense' help --nonsense
