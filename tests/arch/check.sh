@@ -7,20 +7,18 @@
 #	PX_ARCH_TIMEOUT	seconds that a test may take (1800)
 set -u
 
-arch_script=check-arch
 # shellcheck source=tests/arch/root.sh
 . "$(dirname "$0")/root.sh"
 arch_choose "${1:?usage: check.sh ARCH [TEST...]}"
 shift
 arch_make_root
-arch_make all || arch_fail 'the build failed'
-arch_make check TESTS= || arch_fail 'the build of the tests failed'
+arch_make all || fail 'the build failed'
+arch_make check TESTS= || fail 'the build of the tests failed'
 
 log=$arch_build/check.log
 status=0
 arch_in_root make -C "$arch_build" -s -k -j"$arch_jobs" check CC=gcc CXX=g++ PKG_CONFIG=pkg-config \
 	PX_TEST_TIMEOUT="${PX_ARCH_TIMEOUT:-1800}" ${1:+"TESTS=$*"} >"$log" 2>&1 || status=1
-grep -aE '^(PASS|FAIL|SKIP|XFAIL|ERROR): ' "$log" | cut -d: -f1 | sort | uniq -c
-grep -aE '^(FAIL|ERROR): ' "$log"
+count_tests "$log"
 echo "check-arch: $arch: $(uname -r), log in $log"
 exit $status

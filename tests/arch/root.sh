@@ -9,6 +9,9 @@
 #	PX_ARCH_JOBS	how many commands make runs side by side
 
 arch_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/support/root.sh
+. "$arch_top/tests/support/root.sh"
+mirror=${PX_ARCH_MIRROR:-$mirror}
 arch_dir=${PX_ARCH_DIR:-$PWD/arch}
 arch_jobs=${PX_ARCH_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 
@@ -16,21 +19,6 @@ arch_jobs=${PX_ARCH_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 arch_packages=build-essential,pkg-config,libelf-dev,check,libprotobuf-c-dev,protobuf-c-compiler,libbabeltrace2-dev
 arch_packages=$arch_packages,babeltrace2,libdw-dev,libsqlite3-dev,libedit-dev,zlib1g-dev,liblzma-dev,libzstd-dev
 arch_packages=$arch_packages,xz-utils,zstd,git,python3,python3-jsonschema,sqlite3,gdb,groff,man-db,procps,util-linux
-
-arch_fail()
-{
-	echo "${arch_script:-arch}: $1" >&2
-	exit 1
-}
-
-# arch_want COMMAND PACKAGE: the command is there, or a package of Debian brings it
-arch_want()
-{
-	command -v "$1" >/dev/null && return
-	echo "${arch_script:-arch}: installing $2"
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" </dev/null >/dev/null 2>&1 ||
-		arch_fail "cannot install $2"
-}
 
 # arch_choose ARCH: set what the other functions work on: arch, arch_triplet (of the compiler), arch_library (the
 # directory below /usr/lib), arch_qemu (empty: programs run on the processor itself), arch_suite, arch_root, arch_build
@@ -47,7 +35,7 @@ arch_choose()
 	riscv64) arch_triplet=riscv64-linux-gnu arch_qemu=qemu-riscv64 arch_suite=${PX_ARCH_SUITE:-trixie} ;;
 	ppc64el) arch_triplet=powerpc64le-linux-gnu arch_qemu=qemu-ppc64le ;;
 	s390x) arch_triplet=s390x-linux-gnu arch_qemu=qemu-s390x ;;
-	*) arch_fail "unknown architecture $arch: i386, armhf, arm64, riscv64, ppc64el, s390x, amd64" ;;
+	*) fail "unknown architecture $arch: i386, armhf, arm64, riscv64, ppc64el, s390x, amd64" ;;
 	esac
 	arch_library=$arch_triplet
 	[ "$arch" != i386 ] || arch_library=i386-linux-gnu
@@ -59,23 +47,20 @@ arch_choose()
 # programs.  A mark inside the root says that it is whole.
 arch_make_root()
 {
-	[ "$(id -u)" -eq 0 ] || arch_fail 'only root can make a root directory of another architecture'
+	[ "$(id -u)" -eq 0 ] || fail 'only root can make a root directory of another architecture'
 	mkdir -p "$arch_dir" "$arch_build" || exit 1
-	arch_want mmdebstrap mmdebstrap
 	if [ -n "$arch_qemu" ]; then
-		arch_want "$arch_qemu-static" qemu-user-static
-		arch_want "$arch_triplet-gcc" "gcc-$(echo "$arch_triplet" | tr _ -)"
+		want "$arch_qemu-static" qemu-user-static
+		want "$arch_triplet-gcc" "gcc-$(echo "$arch_triplet" | tr _ -)"
 		[ -e /proc/sys/fs/binfmt_misc/register ] ||
-			mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || arch_fail 'no binfmt_misc'
+			mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || fail 'no binfmt_misc'
 		[ -e "/proc/sys/fs/binfmt_misc/$arch_qemu" ] || update-binfmts --enable "$arch_qemu" ||
-			arch_fail "no format $arch_qemu"
+			fail "no format $arch_qemu"
 	fi
 	if [ ! -e "$arch_root/.complete" ]; then
-		echo "${arch_script:-arch}: $arch_suite for $arch, in $arch_root"
+		echo "check-arch: $arch_suite for $arch, in $arch_root"
 		rm -rf "$arch_root"
-		mmdebstrap --quiet --arch="$arch" --variant=minbase --mode=root --include="$arch_packages" \
-			"$arch_suite" "$arch_root" "${PX_ARCH_MIRROR:-http://deb.debian.org/debian}" ||
-			arch_fail 'no root directory'
+		make_root "$arch_suite" "$arch_packages" "$arch_root" --arch="$arch"
 		touch "$arch_root/.complete"
 	fi
 	[ -n "$arch_qemu" ] || return 0
@@ -85,21 +70,11 @@ arch_make_root()
 	done
 }
 
-# arch_in_root COMMAND...: in the root, in a mount and a process name space of its own; the sources and the build are at
-# the same paths
+# arch_in_root COMMAND...: in the root; the sources and the build are at the same paths
 arch_in_root()
 {
-	# shellcheck disable=SC2016
-	unshare -m -p -f --kill-child bash -c '
-		root=$1 top=$2 dir=$3
-		shift 3
-		mount --make-rprivate / && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
-			mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && mount -t sysfs sysfs "$root/sys" &&
-			mkdir -p "$root$top" "$root$dir" && mount --bind "$top" "$root$top" &&
-			mount --bind "$dir" "$root$dir" || exit 99
-		case $root in *-i386) set -- linux32 chroot "$root" "$@" ;; *) set -- chroot "$root" "$@" ;; esac
-		exec env -i HOME=/root TERM=dumb LANG=C PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"' - \
-		"$arch_root" "$arch_top" "$arch_dir" "$@"
+	local binds=("$arch_top" "$arch_dir")
+	in_root "$arch_root" env LANG=C "$@"
 }
 
 # arch_make TARGET...: make in the build, where a compiler is fast: a cross compiler outside of the root, because a

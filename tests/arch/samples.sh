@@ -5,12 +5,11 @@
 # on another machine.  As root, on Debian; the environment is that of root.sh.
 set -u
 
-arch_script=samples
 # shellcheck source=tests/arch/root.sh
 . "$(dirname "$0")/root.sh"
 arch_choose "${1:?usage: samples.sh ARCH}"
 arch_make_root
-arch_make bin/txtrace preload/libtxtrace-preload.la tests/tool/machine tests/oracle/queue || arch_fail 'the build failed'
+arch_make bin/txtrace preload/libtxtrace-preload.la tests/tool/machine tests/oracle/queue || fail 'the build failed'
 
 out=$arch_build/samples
 rm -rf "$out"
@@ -31,7 +30,7 @@ arch_in_root sh -c '
 		bin/txtrace waits --format csv samples/oracle.trx | tr -d "\r" >samples/oracle.waits
 	status=$?
 	rm -rf "$TXTRACE_DIR"
-	exit $status' - "$arch_build" || arch_fail 'the programs failed'
+	exit $status' - "$arch_build" || fail 'the programs failed'
 for file in "$out"/*; do
 	gzip -9nc "$file" >"$arch_top/tests/data/machines/$arch.${file##*/}.gz" || exit 1
 done

@@ -9,6 +9,7 @@
 #	PX_MUSL_DIR	where the sources, the libraries and the build are (build/musl)
 #	PX_MUSL_CONFIGURE	more options of configure
 #	PX_TEST_TIMEOUT	the longest time of a test in seconds (900)
+# shellcheck disable=SC2317  # functions that step calls
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,12 +18,8 @@ prefix=$dir/prefix
 build=$dir/build
 triplet=$(uname -m)-linux-musl
 jobs=$(getconf _NPROCESSORS_ONLN)
-
-fail()
-{
-	echo "check-musl: $1" >&2
-	exit 1
-}
+# shellcheck source=tests/support/commands.sh
+. "$top/tests/support/commands.sh"
 
 # source_of PACKAGE: unpack the source of Debian's package in $dir, and print the name of its directory
 source_of()
@@ -87,11 +84,8 @@ configure()
 
 [ -x "$top/configure" ] || fail 'no configure: run ./bootstrap'
 mkdir -p "$dir/lists/partial" "$prefix/include" "$prefix/lib/pkgconfig" || exit 1
-if ! { command -v musl-gcc && command -v dpkg-source; } >/dev/null; then
-	[ "$(id -u)" -eq 0 ] || fail 'no musl-gcc or dpkg-source: Debian has them in musl-tools and dpkg-dev'
-	DEBIAN_FRONTEND=noninteractive step 'installing musl-tools dpkg-dev' \
-		apt-get install -y -qq --no-install-recommends musl-tools dpkg-dev
-fi
+want musl-gcc musl-tools
+want dpkg-source dpkg-dev
 if [ ! -e "$prefix/.complete" ]; then
 	# shellcheck disable=SC2016  # names of apt
 	apt-get indextargets --format '$(CREATED_BY) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' |
@@ -118,7 +112,6 @@ if [ $# -eq 0 ]; then
 fi
 PX_TEST_TIMEOUT=${PX_TEST_TIMEOUT:-900} make -C "$build" -s -k -j"$jobs" check TESTS="$*" >"$dir/check.log" 2>&1
 status=$?
-grep -aE '^(PASS|FAIL|SKIP|ERROR): ' "$dir/check.log" | cut -d: -f1 | sort | uniq -c
-grep -aE '^(FAIL|ERROR): ' "$dir/check.log"
+count_tests "$dir/check.log"
 echo "check-musl: $(uname -r), log in $dir/check.log"
 exit $status

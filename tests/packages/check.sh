@@ -14,12 +14,14 @@
 #	PX_PACKAGES_DIR	where roots, packages and logs are (build/packages)
 #	PX_MIRROR	the mirror of Debian
 #	PX_JOBS		of make
+# shellcheck disable=SC2016,SC2317  # programs of other shells; functions that others call
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${PX_PACKAGES_DIR:-$PWD/packages}
 roots=$dir/roots
 jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+# shellcheck source=tests/support/root.sh
 . "$top/tests/support/root.sh"
 [ "$(id -u)" -eq 0 ] || fail 'only root can make root directories'
 git -C "$top" rev-parse >/dev/null 2>&1 || fail 'these sources are no checkout'

@@ -15,6 +15,7 @@
 #	PX_TOOLCHAINS_TESTS	run only these tests; none: only build
 #	PX_MIRROR		the mirror of Debian
 #	PX_JOBS			of make
+# shellcheck disable=SC2016,SC2317  # programs of other shells; functions that others call
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,6 +23,7 @@ dir=${PX_TOOLCHAINS_DIR:-$PWD/toolchains}
 roots=$dir/roots
 jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 tests=${PX_TOOLCHAINS_TESTS:-}
+# shellcheck source=tests/support/root.sh
 . "$top/tests/support/root.sh"
 [ -x "$top/configure" ] || fail 'there is no configure: run ./bootstrap'
 [ $# -gt 0 ] || set -- O0 O3 lto fortify hardening clang bullseye trixie reproducible
@@ -82,12 +84,12 @@ in_suite()
 			return
 		touch "$root/.complete"
 	fi
-	binds="$top $dir"
+	binds=("$top" "$dir")
 	judge "$1" build in_root "$root" env PX_TOOLCHAINS_DIR="$dir" PX_JOBS="$jobs" PX_TOOLCHAINS_TESTS=none \
 		bash "$top/tests/toolchains/check.sh" "this:$1" &&
 		{ [ "$tests" = none ] || judge "$1" check in_root "$root" env PX_TOOLCHAINS_DIR="$dir" PX_JOBS="$jobs" \
 			PX_TOOLCHAINS_TESTS="$tests" bash "$top/tests/toolchains/check.sh" "tests:$1"; }
-	binds=
+	binds=()
 }
 
 # install_in DIRECTORY: a build there, and what it installs

@@ -11,7 +11,6 @@
 #	PX_VM_RUN	a command for the machine, instead of the tests; it begins in the directory of the build
 set -u
 
-arch_script=check-vm
 # shellcheck source=tests/arch/root.sh
 . "$(dirname "$0")/../arch/root.sh"
 arch_choose arm64
@@ -38,12 +37,12 @@ its_apt_get()
 fetch_kernel()
 {
 	local package
-	its_apt_get update >"$vm/apt.log" 2>&1 || arch_fail "no lists of packages, see $vm/apt.log"
+	its_apt_get update >"$vm/apt.log" 2>&1 || fail "no lists of packages, see $vm/apt.log"
 	package=$(its_apt apt-cache depends linux-image-cloud-arm64 | sed -n 's/.*Depends: *\(linux-image-.*\)/\1/p')
 	rm -rf "$vm/kernel"
 	mkdir "$vm/kernel" || exit 1
 	(cd "$vm/kernel" && its_apt_get download "${package:?}" && dpkg-deb -x ./*.deb .) >>"$vm/apt.log" 2>&1 ||
-		arch_fail "no kernel, see $vm/apt.log"
+		fail "no kernel, see $vm/apt.log"
 	rm -f "$vm"/kernel/*.deb
 }
 
@@ -54,7 +53,7 @@ make_initramfs()
 	rm -rf "$vm/initramfs"
 	mkdir -p "$vm/initramfs/modules" || exit 1
 	"$arch_triplet-gcc" --sysroot="$arch_root" -O2 -Wall -Wextra -static -o "$vm/initramfs/init" \
-		"$arch_top/tests/vm/init.c" || arch_fail 'no first process'
+		"$arch_top/tests/vm/init.c" || fail 'no first process'
 	for module in virtio virtio_ring virtio_mmio virtio_blk; do
 		file=$(find "$vm/kernel" -name "$module.ko")
 		[ -n "$file" ] || continue # it is in the kernel
@@ -62,14 +61,14 @@ make_initramfs()
 		number=$((number + 1))
 	done
 	(cd "$vm/initramfs" && find . | cpio -o -H newc --quiet) >"$vm/initramfs.cpio" ||
-		arch_fail 'no file system to boot'
+		fail 'no file system to boot'
 }
 
 # make_disk NAME DIRECTORY MB: a disk with these files
 make_disk()
 {
 	rm -f "$vm/$1.img"
-	mke2fs -q -t ext4 -O ^has_journal -d "$2" "$vm/$1.img" "$3M" || arch_fail "no disk of $2"
+	mke2fs -q -t ext4 -O ^has_journal -d "$2" "$vm/$1.img" "$3M" || fail "no disk of $2"
 }
 
 # The sources and the build are at the same paths as outside.
@@ -78,11 +77,11 @@ make_work()
 	rm -rf "$vm/work"
 	mkdir -p "$vm/work$arch_top" "$vm/work$arch_build" || exit 1
 	tar -C "$arch_top" --exclude=./build --exclude=./.git -cf - . | tar -C "$vm/work$arch_top" -xf - ||
-		arch_fail 'no copy of the sources'
+		fail 'no copy of the sources'
 	tar -C "$arch_build" --exclude='*.trs' -cf - . | tar -C "$vm/work$arch_build" -xf - ||
-		arch_fail 'no copy of the build'
+		fail 'no copy of the build'
 	{
-		printf 'top=%q build=%q tests=%q\n' "$arch_top" "$arch_build" "$(echo $tests)"
+		printf 'top=%q build=%q tests=%q\n' "$arch_top" "$arch_build" "${tests//[[:space:]]/ }"
 		printf 'command=%q\n' "${PX_VM_RUN:-}"
 		cat "$arch_top/tests/vm/run.sh"
 	} >"$vm/work/run"
@@ -91,15 +90,15 @@ make_work()
 }
 
 arch_make_root
-arch_want qemu-system-aarch64 qemu-system-arm
-arch_want cpio cpio
-arch_want mke2fs e2fsprogs
-arch_make all || arch_fail 'the build failed'
-arch_make check TESTS= || arch_fail 'the build of the tests failed'
+want qemu-system-aarch64 qemu-system-arm
+want cpio cpio
+want mke2fs e2fsprogs
+arch_make all || fail 'the build failed'
+arch_make check TESTS= || fail 'the build of the tests failed'
 mkdir -p "$vm" || exit 1
 [ -e "$vm/kernel/boot" ] || fetch_kernel
 make_initramfs
-[ -e "$vm/root.img" ] && [ "$vm/root.img" -nt "$arch_root/.complete" ] ||
+[ "$vm/root.img" -nt "$arch_root/.complete" ] ||
 	make_disk root "$arch_root" $(($(du -sm "$arch_root" | cut -f1) * 5 / 4 + 500))
 make_work
 
@@ -108,15 +107,14 @@ timeout "${PX_VM_SECONDS:-3600}" qemu-system-aarch64 -M virt,gic-version=3 -cpu 
 	-kernel "$vm"/kernel/boot/vmlinuz-* -initrd "$vm/initramfs.cpio" -append 'console=ttyAMA0 quiet panic=-1' \
 	-drive if=none,id=root,format=raw,snapshot=on,file="$vm/root.img" -device virtio-blk-device,drive=work \
 	-drive if=none,id=work,format=raw,file="$vm/work.img" -device virtio-blk-device,drive=root \
-	</dev/null >"$vm/console.log" 2>&1 || arch_fail "the machine did not end by itself, see $vm/console.log"
+	</dev/null >"$vm/console.log" 2>&1 || fail "the machine did not end by itself, see $vm/console.log"
 for file in check.log status kernel.name; do
 	debugfs -R "cat /$file" "$vm/work.img" 2>/dev/null >"$vm/$file"
 done
 if [ -n "${PX_VM_RUN:-}" ]; then
 	cat "$vm/check.log"
 else
-	grep -aE '^(PASS|FAIL|SKIP|ERROR): ' "$vm/check.log" | cut -d: -f1 | sort | uniq -c
-	grep -aE '^(FAIL|ERROR): ' "$vm/check.log"
+	count_tests "$vm/check.log"
 fi
 echo "check-vm: arm64: $(cat "$vm/kernel.name"), log in $vm/check.log, console in $vm/console.log"
 [ "$(cat "$vm/status")" = 0 ]
