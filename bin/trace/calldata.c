@@ -25,36 +25,6 @@ bool calldata_is(struct source *source, const struct event *event)
 
 /* Fields. */
 
-static size_t bytes_of_kind(char kind)
-{
-	switch (kind) {
-	case 'p':
-	case 'n':
-	case 'q':
-		return 8;
-	case 'h':
-	case 'k':
-	case 'e':
-	case 'c':
-	case 'r':
-		return 2;
-	case 's':
-	case 'a':
-	case 'f':
-		return 0; /* a text, an address or a stack extends to the end of the data */
-	default:
-		return 4;
-	}
-}
-
-/* Return the size of the i-th word of the layout.  The size does not depend on whether the call uses the word. */
-static size_t bytes_in_layout(enum call_layout layout, size_t i)
-{
-	static const size_t bytes[][4] = {{8, 4, 2, 2}, {4, 4, 8, 0}, {8, 8, 0, 0}};
-
-	return i < 4 ? bytes[layout][i] : 0;
-}
-
 static int64_t value_of(const unsigned char *data, size_t bytes, bool is_signed)
 {
 	uint64_t value = 0;
@@ -232,12 +202,10 @@ bool calldata_at(struct source *source, const struct event *event, size_t i,
 	size_t offset = 0;
 
 	for (size_t word = 0; *at; word++) {
-		size_t length = strcspn(at, " "), bytes = bytes_in_layout(call->layout, word);
+		size_t length = strcspn(at, " "), bytes = calltable_field_bytes(call->layout, word, at[length - 1]);
 		bool is_used = *at != '-';
 
 		field->kind = at[length - 1];
-		if (bytes == 0 && is_used)
-			bytes = bytes_of_kind(field->kind);
 		if (bytes == 0 && event->size > offset)
 			bytes = event->size - offset;
 		if (offset > event->size || bytes > event->size - offset)

@@ -12,6 +12,25 @@ static const struct call_row rows[] = {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
+size_t calltable_field_bytes(enum call_layout layout, size_t word, char kind)
+{
+	static const unsigned char bytes[][4] = {
+#define PX_CALL_LAYOUT(name, ...) [LAYOUT_##name] = {__VA_ARGS__},
+#include "../lib/event/calls.def"
+	};
+
+	if (word < 4 && bytes[layout][word] > 0)
+		return bytes[layout][word];
+	switch (kind) {
+#define PX_FIELD_KIND(kind, size, is_rest) \
+	case kind:                         \
+		return (is_rest) ? 0 : (size);
+#include "../lib/event/calls.def"
+	default:
+		return 0;
+	}
+}
+
 const struct call_row *calltable_find(const char *name)
 {
 	for (size_t i = 0; i < NR_ROWS; i++)

@@ -18,6 +18,12 @@ struct call_row {
 	const char *fields;
 };
 
+/*
+ * Return the size of a field: of word number `word` of a call with this layout.  0: it goes to the end of the data.  A
+ * field that the call does not use has the kind '-'.
+ */
+size_t calltable_field_bytes(enum call_layout layout, size_t word, char kind);
+
 /* Return the call with this name, or NULL. */
 const struct call_row *calltable_find(const char *name);
 

@@ -26,16 +26,27 @@ _Static_assert(sizeof(struct fields) <= UINT16_MAX, "offsets have 16 bits");
 /* Return the size of word i of a layout; 0: the kind of the field says its size. */
 static unsigned int bytes_of_word(unsigned int layout, unsigned int i)
 {
-	static const uint8_t bytes[][4] = {[PX_LAYOUT_OBJECT] = {8, 4, 2, 2},
-					   [PX_LAYOUT_FD] = {4, 4, 8, 0},
-					   [PX_LAYOUT_WORDS] = {8, 8, 0, 0}};
+	static const uint8_t bytes[][4] = {
+#define PX_CALL_LAYOUT(name, ...) [PX_LAYOUT_##name] = {__VA_ARGS__},
+#include "event/calls.def"
+	};
 
 	return i < 4 ? bytes[layout][i] : 0;
 }
 
-static unsigned int bytes_of_kind(char kind)
+static void set_kind(struct px_call_field *field, char kind)
 {
-	return strchr("pnqf", kind) ? 8 : strchr("hkecr", kind) ? 2 : strchr("sa", kind) ? 1 : 4;
+	field->kind = kind;
+	switch (kind) {
+#define PX_FIELD_KIND(kind, size, rest) \
+	case kind:                      \
+		field->bytes = size;    \
+		field->is_rest = rest;  \
+		break;
+#include "event/calls.def"
+	default: /* '-', which has the size of its word */
+		break;
+	}
 }
 
 static const char *type_of(char kind, unsigned int bytes)
@@ -60,10 +71,10 @@ bool px_call_next_field(enum px_call call, unsigned int i, const char **place, s
 	if (*at == '\0')
 		return false;
 	bytes = bytes_of_word(px_calls[call].layout, i);
-	*field = (struct px_call_field){
-		.name = at, .name_length = word - (*at != '-' ? 2 : 0), .kind = at[word - 1]};
-	field->bytes = bytes ? bytes : bytes_of_kind(field->kind);
-	field->is_rest = strchr("saf", field->kind) != NULL;
+	*field = (struct px_call_field){.name = at, .name_length = word - (*at != '-' ? 2 : 0)};
+	set_kind(field, at[word - 1]);
+	if (bytes > 0)
+		field->bytes = bytes;
 	*place = at + word + (at[word] == ' ');
 	return true;
 }

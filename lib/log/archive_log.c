@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "log/archive_log.h"
+#include "log/archive_log_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,223 +9,15 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
-#include "calls/rules.h"
-#include "event/data_order.h"
-#include "log/archive_names.h"
 #include "log/archive_origins.h"
-#include "log/archive_source.h"
-#include "log/format.h"
 #include "log/order.h"
 #include "log/wrappers.h"
 #include "registry/registry.h"
 #include "txtb/file.h"
-#include "txtb/native.h"
-
-struct logreader {
-	struct px_archive archive; /* must be the first member */
-	struct px_archive_file file;
-	struct px_archive_source *source;
-	bool is_swapped;   /* the writer had the other byte order */
-	uint64_t position; /* position of the next entry to read */
-	uint64_t nr_read;  /* events since the log was opened or rewound */
-	uint64_t nr_before; /* events of the commit before the first of these events */
-	uint64_t nr_missed; /* events missed before the log was cleared */
-	uint64_t last_ns;   /* time of the last event; valid if nr_read > 0 */
-	/* What to report of the gap before the next entry. */
-	enum { GAP_NONE, GAP_OVERFLOW, GAP_RESUME } gap;
-	struct px_archive_window window;
-	struct px_archive_names names;
-	uint32_t nr_listed;		/* names read from the tail */
-	struct px_wrapper_sum *wrappers; /* if the log has them packed; NULL before the first is needed */
-	uint32_t nr_wrappers;
-};
-
-static struct logreader *reader_of(struct px_archive *archive)
-{
-	return (struct logreader *)archive;
-}
 
 static bool read_all(int fd, void *data, size_t size, uint64_t offset)
 {
 	return px_txtb_file_read(fd, data, size, offset) == size;
-}
-
-/* Events. */
-
-static void describe(const struct logreader *reader, const struct px_unpacked *packed,
-		     const struct px_txtb_entry *entry, struct px_report *report)
-{
-	struct px_record *record = &report->record;
-
-	record->counter = 0;
-	record->address = packed->address;
-	record->thread = packed->thread;
-	record->pid = packed->pid;
-	record->id = packed->id;
-	record->flags = packed->flags & PX_LOG_RECORD_FLAGS;
-	record->length = packed->length;
-	record->extra = 0;
-	record->nr_slots = 1;
-	record->context = entry->context == PX_NO_THREAD ? 0 : entry->context;
-	record->priority = entry->priority;
-	record->cpu = (entry->id >> 24) + PX_HOST_CPUS * px_host_of_pid(packed->pid);
-	report->time_ns = packed->time_ns;
-	report->length = packed->length;
-	report->place = reader->position + 1;
-}
-
-/*
- * Convert the data of a system event or of a call to the byte order of this machine.  The caller may have room for a
- * part of the last number only, so convert a copy of all.
- */
-static void convert(const struct px_unpacked *packed, void *data, size_t copied)
-{
-	size_t size = packed->length < PX_DATA_ORDER_BYTES ? packed->length : PX_DATA_ORDER_BYTES;
-	size_t first = size < PX_RECORD_FIRST_BYTES ? size : PX_RECORD_FIRST_BYTES;
-	unsigned char all[PX_DATA_ORDER_BYTES];
-
-	if (size > 0)
-		memcpy(all, packed->first, first);
-	if (size > first)
-		memcpy(all + first, packed->more, size - first);
-	px_data_change_order(packed->id, (packed->flags & PX_RECORD_CALL) != 0, all, size);
-	if (copied > 0)
-		memcpy(data, all, copied < size ? copied : size);
-}
-
-static void take(struct logreader *reader, uint64_t i, void *data, size_t capacity,
-		 struct px_report *report)
-{
-	const struct px_unpacked *packed = &reader->window.packed[i];
-	size_t first;
-
-	describe(reader, packed, &reader->window.entries[i], report);
-	reader->nr_read++;
-	reader->last_ns = packed->time_ns;
-	report->copied = report->length < capacity ? report->length : capacity;
-	first = report->copied < PX_RECORD_FIRST_BYTES ? report->copied : PX_RECORD_FIRST_BYTES;
-	if (first > 0)
-		memcpy(data, packed->first, first);
-	if (px_unlikely(report->copied > first))
-		memcpy((char *)data + first, packed->more, report->copied - first);
-	if (px_unlikely(reader->is_swapped))
-		convert(packed, data, report->copied);
-	reader->position++;
-}
-
-/*
- * Ensure that the window has the entry at this position.  If the log has no entry there, the window begins with the
- * next entry after it.  Return false if the log has no such entry.
- */
-PX_INLINE bool ensure_window(struct logreader *reader, uint64_t position)
-{
-	return px_likely(position - reader->window.position < reader->window.nr_entries) ||
-	       reader->source->kind->load(reader->source, position, &reader->window);
-}
-
-/* Call this when all is read: the events of the commit that were not read are missing. */
-static void count_missing(struct logreader *reader)
-{
-	const struct px_log_commit *commit = &reader->file.commit;
-
-	if (commit->sum && commit->nr_events - reader->nr_before >= reader->nr_read)
-		reader->archive.info.nr_missing = reader->nr_missed + commit->nr_events -
-						  reader->nr_before - reader->nr_read;
-}
-
-/*
- * The log has no entries from the position to `to`: go there.  In a whole log this is the unused end of a volume.  But
- * if the writer has overwritten entries that this reader has not read, or the file is damaged, events are missing here.
- * Report this gap as an overflow, unless it comes before the first event: then the trace begins later.
- */
-static void skip_gap(struct logreader *reader, uint64_t to)
-{
-	bool is_lost = reader->position < reader->file.commit.first || reader->file.takes_damaged;
-
-	reader->position = to;
-	if (is_lost && reader->nr_read > 0 && reader->gap == GAP_NONE)
-		reader->gap = GAP_OVERFLOW;
-}
-
-static void make_mark(struct logreader *reader, uint64_t next_ns, struct px_report *report)
-{
-	bool is_begin = reader->gap == GAP_OVERFLOW;
-
-	memset(report, 0, sizeof(*report));
-	report->record.id = is_begin ? PX_EVENT_OVERFLOW : PX_EVENT_RESUME;
-	report->record.pid = reader->file.header.target_pid;
-	report->time_ns = is_begin ? reader->last_ns : next_ns;
-	reader->gap = is_begin ? GAP_RESUME : GAP_NONE;
-}
-
-static enum px_next log_next(struct px_archive *archive, void *data, size_t capacity,
-			     struct px_report *report)
-{
-	struct logreader *reader = reader_of(archive);
-
-	while (ensure_window(reader, reader->position)) {
-		uint64_t i;
-
-		if (px_unlikely(reader->position < reader->window.position))
-			skip_gap(reader, reader->window.position);
-		i = reader->position - reader->window.position;
-		if (px_likely(reader->window.packed[i].is_event)) {
-			if (px_unlikely(reader->gap != GAP_NONE)) {
-				make_mark(reader, reader->window.packed[i].time_ns, report);
-				return PX_NEXT_EVENT;
-			}
-			take(reader, i, data, capacity, report);
-			return PX_NEXT_EVENT;
-		}
-		reader->position++;
-	}
-	reader->window.nr_entries = 0;
-	if (reader->position < reader->file.commit.end)
-		skip_gap(reader, reader->file.commit.end);
-	count_missing(reader);
-	return PX_NEXT_NONE;
-}
-
-/*
- * Get the call at this place, as it appears in the image.  If another thread ended the wait of this call (the waker), a
- * word that ThreadX does not use has the handle of that thread.  calls.def defines which word holds the object.
- */
-static bool log_call(struct px_archive *archive, uint64_t place, struct px_archive_call *call)
-{
-	struct logreader *reader = reader_of(archive);
-	uint64_t position = place - 1;
-	const struct px_txtb_entry *entry;
-	const struct px_unpacked *packed;
-	unsigned int word;
-	enum px_call which;
-
-	if (position < reader->file.commit.first || position >= reader->file.commit.end ||
-	    !ensure_window(reader, position) || position < reader->window.position)
-		return false;
-	entry = &reader->window.entries[position - reader->window.position];
-	packed = &reader->window.packed[position - reader->window.position];
-	if (!packed->is_event || !(packed->flags & PX_RECORD_CALL) ||
-	    !px_call_of_event(packed->id, &which))
-		return false;
-	memset(call, 0, sizeof(*call));
-	call->flags = packed->flags & PX_LOG_RECORD_FLAGS;
-	call->state = px_calls[which].state;
-	if (!packed->is_native)
-		return true;
-	call->native = entry->id & 0xFFFF;
-	if (call->native >= PX_TXTB_USER_EVENT)
-		call->native = 0;
-	memcpy(call->word, entry->info, sizeof(call->word));
-	if (px_unlikely(reader->is_swapped))
-		px_order_words(call->word, PX_NATIVE_WORDS);
-	word = px_rules_object_word(which, call->native);
-	if (word < PX_NATIVE_WORDS)
-		call->object = call->word[word];
-	if (call->object == PX_NO_THREAD)
-		call->object = 0;
-	if (call->native == PX_TXTB_RUNNING)
-		call->waker = call->word[2];
-	return true;
 }
 
 /*
@@ -274,7 +66,7 @@ static bool packed_wrapper(struct logreader *reader, uint32_t i, struct px_wrapp
 
 static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrapper_sum *sum)
 {
-	struct logreader *reader = reader_of(archive);
+	struct logreader *reader = px_archive_log_of(archive);
 
 	if (reader->file.header.version == PX_LOG_VERSION && reader->file.header.wrappers_bytes)
 		return packed_wrapper(reader, i, sum);
@@ -289,46 +81,21 @@ static bool log_wrapper(struct px_archive *archive, uint32_t i, struct px_wrappe
 	return true;
 }
 
-static void log_rewind(struct px_archive *archive)
-{
-	struct logreader *reader = reader_of(archive);
-
-	reader->position = reader->file.commit.first;
-	reader->nr_read = 0;
-	reader->gap = GAP_NONE;
-	archive->info.nr_missing = reader->nr_missed;
-}
-
-static bool log_go(struct px_archive *archive, uint32_t i, uint64_t *nr_before, uint64_t *about_ns)
-{
-	struct logreader *reader = reader_of(archive);
-	uint64_t position;
-
-	if (!reader->source->kind->chapter ||
-	    !reader->source->kind->chapter(reader->source, i, &position, nr_before, about_ns))
-		return false;
-	reader->window.nr_entries = 0;
-	reader->position = position;
-	reader->nr_read = *nr_before;
-	reader->gap = GAP_NONE;
-	return true;
-}
-
 /* Event types. */
 
 static unsigned int log_type(struct px_archive *archive, uint32_t i)
 {
-	return px_archive_names_type(&reader_of(archive)->names, i);
+	return px_archive_names_type(&px_archive_log_of(archive)->names, i);
 }
 
 static int log_type_name(struct px_archive *archive, unsigned int id, char name[PX_NAME_MAX + 1])
 {
-	return px_archive_names_get(&reader_of(archive)->names, id, name);
+	return px_archive_names_get(&px_archive_log_of(archive)->names, id, name);
 }
 
 static size_t log_description(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX])
 {
-	return px_archive_names_describe(&reader_of(archive)->names, id, text);
+	return px_archive_names_describe(&px_archive_log_of(archive)->names, id, text);
 }
 
 /* Objects. */
@@ -336,7 +103,7 @@ static size_t log_description(struct px_archive *archive, unsigned int id, char 
 /* A free slot, and the slot for no thread, hold no object. */
 static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive_object *to)
 {
-	struct logreader *reader = reader_of(archive);
+	struct logreader *reader = px_archive_log_of(archive);
 	struct px_log_object object;
 
 	reader->window.nr_entries = 0; /* the source may reuse the memory of the window */
@@ -361,7 +128,7 @@ static bool log_object(struct px_archive *archive, uint32_t i, struct px_archive
 
 static size_t log_modules(struct px_archive *archive, char *text, size_t size)
 {
-	struct logreader *reader = reader_of(archive);
+	struct logreader *reader = px_archive_log_of(archive);
 	size_t length = reader->file.commit.modules_bytes;
 
 	if (length > PX_LOG_MODULES_BYTES)
@@ -388,7 +155,7 @@ static void log_complete_info(struct px_archive *archive)
 
 static void log_free(struct px_archive *archive)
 {
-	struct logreader *reader = reader_of(archive);
+	struct logreader *reader = px_archive_log_of(archive);
 
 	px_archive_source_free(reader->source);
 	if (reader->file.fd >= 0) /* fd is -1 if px_archive_log_open() has failed */
@@ -526,7 +293,7 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	else if (!error && !file->is_running && px_archive_log_is_written(&file->header))
 		error = EINVAL;
 	/* If the log was cut before its first frame, only the image has events. */
-	if (!error && file->takes_damaged && !ensure_window(reader, file->commit.first))
+	if (!error && file->takes_damaged && !px_archive_log_ensure(reader, file->commit.first))
 		error = ENODATA;
 	reader->window.nr_entries = 0;
 	file->fd = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -537,14 +304,14 @@ static int load(struct logreader *reader, int fd, unsigned int flags)
 	reader->nr_before = file->commit.nr_given_up;
 	error = px_archive_origins(file, &reader->archive.origins);
 	fill_archive(reader);
-	log_rewind(&reader->archive);
+	px_archive_log_rewind(&reader->archive);
 	return error;
 }
 
 /* What was missing until now stays missing.  After a clear, the log begins again. */
 static int log_extend(struct px_archive *archive)
 {
-	struct logreader *reader = reader_of(archive);
+	struct logreader *reader = px_archive_log_of(archive);
 	struct px_archive_file *file = &reader->file;
 	uint32_t nr_clears = file->commit.nr_clears;
 	uint64_t nr_missing = archive->info.nr_missing;
@@ -560,19 +327,19 @@ static int log_extend(struct px_archive *archive)
 	if (file->commit.nr_clears != nr_clears) {
 		reader->nr_missed = nr_missing;
 		reader->nr_before = file->commit.nr_given_up;
-		log_rewind(archive);
+		px_archive_log_rewind(archive);
 	}
 	return 0;
 }
 
 static const struct px_archive_kind kind = {
-	.next = log_next,
-	.rewind = log_rewind,
-	.go = log_go,
+	.next = px_archive_log_next,
+	.rewind = px_archive_log_rewind,
+	.go = px_archive_log_go,
 	.type = log_type,
 	.type_name = log_type_name,
 	.description = log_description,
-	.call = log_call,
+	.call = px_archive_log_call,
 	.wrapper = log_wrapper,
 	.object = log_object,
 	.modules = log_modules,

@@ -4,60 +4,22 @@
 #include <string.h>
 
 #include "calls/translate.h"
-#include "event/calls.h"
-
-/* The fields of each call, as calls.h explains them. */
-static const char *const fields_of[PX_CALLS] = {
-#define PX_CALL(name, group, layout, object, native, state, info1, info2, info3, info4, fields)    \
-	fields,
-#include "event/calls.def"
-};
-
-/* Sizes of the fields of a layout. */
-static const uint8_t bytes_in_layout[][4] = {[PX_LAYOUT_OBJECT] = {8, 4, 2, 2},
-					     [PX_LAYOUT_FD] = {4, 4, 8, 0},
-					     [PX_LAYOUT_WORDS] = {8, 8, 0, 0}};
-
-static size_t bytes_of_kind(char kind)
-{
-	switch (kind) {
-	case 'p':
-	case 'n':
-	case 'q':
-		return 8;
-	case 'h':
-	case 'k':
-	case 'e':
-	case 'c':
-	case 'r':
-		return 2;
-	case 's':
-	case 'a':
-	case 'f':
-		return 0;
-	default:
-		return 4;
-	}
-}
+#include "event/call_fields.h"
 
 /* What a field is the number of. */
 enum number { NUMBER_OTHER, NUMBER_PID, NUMBER_HANDLE };
 
-static bool is_field(const char *field, const char *name)
+static bool is_field(const struct px_call_field *field, const char *name)
 {
-	size_t length = strlen(name);
-
-	return strncmp(field, name, length) == 0 && field[length] == ':';
+	return field->name_length == strlen(name) && memcmp(field->name, name, field->name_length) == 0;
 }
 
-static enum number number_of(enum px_call call, const char *field, char kind)
+static enum number number_of(enum px_call call, const struct px_call_field *field)
 {
-	bool makes_process = call == PX_CALL_fork || call == PX_CALL_vfork ||
-			     call == PX_CALL_waitpid;
+	bool makes_process = call == PX_CALL_fork || call == PX_CALL_vfork || call == PX_CALL_waitpid;
 
-	if (kind == 't' || is_field(field, "tid") || is_field(field, "pid") ||
-	    is_field(field, "child") || is_field(field, "parent") ||
-	    (makes_process && is_field(field, "result")))
+	if (field->kind == 't' || is_field(field, "tid") || is_field(field, "pid") || is_field(field, "child") ||
+	    is_field(field, "parent") || (makes_process && is_field(field, "result")))
 		return NUMBER_PID;
 	return is_field(field, "handle") ? NUMBER_HANDLE : NUMBER_OTHER;
 }
@@ -87,26 +49,20 @@ static void convert_64(const struct px_merge_log *log, unsigned char *at)
 static void convert_call(struct px_merge *merge, struct px_merge_log *log, enum px_call call,
 			 unsigned char *data, size_t length)
 {
-	const char *at = fields_of[call];
-	size_t offset = 0;
+	struct px_call_field field;
+	const char *place = NULL;
+	size_t at = 0;
 
-	for (unsigned int word = 0; *at; word++) {
-		size_t size = strcspn(at, " "),
-		       bytes = word < 4 ? bytes_in_layout[px_calls[call].layout][word] : 0;
-		char kind = at[size - 1];
+	for (unsigned int i = 0; px_call_next_field(call, i, &place, &field) && !field.is_rest; i++) {
+		enum number number = number_of(call, &field);
 
-		if (bytes == 0 && *at != '-')
-			bytes = bytes_of_kind(kind);
-		if (bytes == 0 || offset > length || bytes > length - offset)
+		if (field.bytes > length - at)
 			return;
-		if (*at != '-' && number_of(call, at, kind) != NUMBER_OTHER) {
-			if (bytes == 4)
-				convert_32(merge, log, number_of(call, at, kind), data + offset);
-			else if (bytes == 8)
-				convert_64(log, data + offset);
-		}
-		offset += bytes;
-		at += size + (at[size] == ' ');
+		if (number != NUMBER_OTHER && field.bytes == 4)
+			convert_32(merge, log, number, data + at);
+		else if (number != NUMBER_OTHER && field.bytes == 8)
+			convert_64(log, data + at);
+		at += field.bytes;
 	}
 }
 

@@ -14,7 +14,7 @@
  *
  * What follows the header of a frame are varints, and the data of events.  The data of user events stay as the writer
  * had them: only who knows their layout can convert them (struct px_archive_info, member model).  The data of system
- * events and of calls have a known layout, so archive_log.c converts them (event/data_order.h).
+ * events and of calls have a known layout, so archive_log_events.c converts them (event/data_order.h).
  *
  * Each of these functions changes the byte order.
  */
