@@ -2,6 +2,7 @@
 #include "cli/fields.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "cli/terminal.h"
 
@@ -39,6 +40,8 @@ void fields_label(struct fields *fields, const char *label)
 	text_string(fields->text, terminal_color(COLOR_DIM));
 	text_plain(fields->text, label, 24);
 	text_string(fields->text, terminal_color(COLOR_PLAIN));
+	if (strlen(label) >= 24)
+		text_string(fields->text, "  ");
 }
 
 void fields_text(struct fields *fields, const char *label, const char *value)

@@ -17,6 +17,7 @@ for kind in flags deadlock; do
 done
 make_mixture "$scratch/mixture.trx" && set -- "$scratch/mixture.trx" "$@"
 make_preloaded "$scratch/queues.trx" "$helpers/queues" && set -- "$scratch/queues.trx" "$@"
+"$tool" demo -o "$scratch/demo.trx" 2>/dev/null && set -- "$scratch/demo.trx" "$@"
 PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/tool/html_features.py" "$tool" "$scratch" "$samples/threadx.trx" \
 	"$scratch/flags.trx" "$scratch/deadlock.trx" "$scratch/orders.trx" "$scratch/spans.trx" \
 	"$scratch/steps.trx" "$@" "$scratch/some.trx"

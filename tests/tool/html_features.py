@@ -271,6 +271,60 @@ def check_spans(page):
               f"{page.name}: {rows} spans")
 
 
+# Bars.
+
+# For each bar of the lists that is at least 8 pixels wide in the view: is one of its pixels in its colour?  A text, an
+# arrow or a selection can cover some of them.  Two bars of a list that overlap, such as the wait of a signal handler
+# in the wait of its thread, cover each other.
+BARS = """(() => {
+    const context = timeline.canvas.getContext('2d'), ratio = timeline.canvas.width / timeline.width;
+    const top = timeline.scroller.scrollTop, missing = [];
+    let nr = 0;
+
+    for (const {row, y} of timeline.lines.filter(line => line.row?.kind === 'thread')) {
+        const stateY = y - top + PADDING + row.lane, strip = timeline.stripHeight(row);
+        const isFree = (list, span) =>
+            !list.some(other => other !== span && other.begin < span.end && span.begin < other.end);
+
+        if (stateY < AXIS_HEIGHT || stateY + row.state > timeline.height)
+            continue;
+        for (const [kind, from, color] of [[KIND.WAIT, stateY, span => page.theme.waits[span.waitClass]],
+                [KIND.READY, stateY + row.state - strip, () => page.theme.ready],
+                [KIND.BLOCKED, stateY + row.state - strip, () => page.theme.blocked]])
+            for (const span of row.spans[kind] ?? []) {
+                const [left, right] = [timeline.x(span.begin), Math.min(timeline.x(span.end), timeline.width)];
+
+                if (left < 0 || right - left < 8 || !isFree(row.spans[kind], span))
+                    continue;
+                const [x, width] = [Math.ceil(left * ratio), Math.floor((right - left - 1.5) * ratio)];
+                const {data} = context.getImageData(x, Math.round((from + 1) * ratio), width, 4);
+                const wanted = pixelOf(color(span));
+
+                nr++;
+                if (!new Uint32Array(data.buffer).includes(wanted))
+                    missing.push(`${row.name}: ${span.name} from ${span.begin} to ${span.end} ns`);
+            }
+    }
+    return [nr, missing];
+})()"""
+
+
+def check_bars(page):
+    """Each wait and each state that is wide enough is drawn, also if short ones begin in the same pixel."""
+    seen = 0
+    page.open()
+    begin, end = page.run("[trace.begin, trace.end]")
+    for parts in (1, 2, 5, 11):
+        for part in range(parts):
+            length = (end - begin) / parts
+            page.run(f"timeline.show({begin + part * length}, {begin + (part + 1) * length})")
+            page.settle()
+            nr, missing = page.run(BARS)
+            seen += nr
+            check(not missing, f"{page.name}: {len(missing)} of {nr} bars are not drawn, such as {missing[:2]}")
+    check(seen > 0, f"{page.name}: there are no bars")
+
+
 # Bookmarks.
 
 def check_bookmarks(page):
@@ -562,6 +616,9 @@ def main(tool, scratch, *traces):
         if "queues" in by_name:
             check_balances(by_name["queues"])
         check_spans(by_name["spans"])
+        for page in (by_name["threadx"], by_name["deadlock"], by_name.get("mixture"), by_name.get("demo")):
+            if page:
+                check_bars(page)
         check_levels(by_name["threadx"])
         check_fields(by_name["orders"])
         check_stale_tip(by_name["threadx"])

@@ -187,14 +187,14 @@ class Mouse {
 		return null;
 	}
 	/*
-	 * Return the span with the latest beginning before this time, if it has not ended before this time.  A distance
+	 * Return the span with the latest beginning before this time that has not ended before this time.  A distance
 	 * of `pixels` pixels is allowed on both sides.
 	 */
 	findSpan(list, time, pixels) {
-		const reach = pixels / this.timeline.scale;
-		const span = list[lowerBound(at => list[at].begin, time + reach, 0, list.length) - 1];
+		const reach = pixels / this.timeline.scale, times = beginsOf(list);
+		const last = lowerBound(at => times[at], time + reach, 0, list.length) - 1;
 
-		return span && span.end >= time - reach ? span : null;
+		return openSpans(list, -1, last, time - reach).pop() ?? null;
 	}
 	showTip(event, found) {
 		this.tip.hidden = !found;

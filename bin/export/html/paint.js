@@ -14,6 +14,7 @@ const SPAN_LEAST_NS = 20; // the view shows at least this much time
 const STRETCH = 1.7; // largest factor for the row height, if there is room
 const ROOM_FOR_MARK = 9, ROOM_FOR_LABEL = 38;
 const FLAG = 18; // width of the flag of a bookmark
+const LEAST_BAR = 1.5; // a narrower span is a pixel, which it shares
 const LEAST_PART = 0.75; // height of a colour in a bar, in pixels
 const LEAST_TEXT = 20; // a text is drawn only if it has this many pixels
 
@@ -131,7 +132,7 @@ class Painter {
 		return row.kind === 'thread' && this.trace.hasStates ? Math.floor(row.state / 2) : 0;
 	}
 	/*
-	 * Spans that are narrower than a pixel share that pixel.  `color` is a colour, or a function of the span; the first
+	 * Spans that begin in the same pixel and are narrow share that pixel.  `color` is a colour, or a function of the span; the first
 	 * span of a pixel has its colour.
 	 */
 	drawSpans(list, y, height, color, textColor, textOf) {
@@ -139,27 +140,33 @@ class Painter {
 		const colorOf = typeof color === 'function' ? color : () => color;
 		const times = beginsOf(list);
 		const timeOf = at => times[at];
-		let k = lowerBound(timeOf, begin, 0, list.length);
-		const isDense = k + LEAST_COLUMNS < list.length && times[k + LEAST_COLUMNS] < end;
+		const first = lowerBound(timeOf, begin, 0, list.length);
+		const isDense = first + LEAST_COLUMNS < list.length && times[first + LEAST_COLUMNS] < end;
+		const left = span => Math.max(this.x(span.begin), -2);
+		const width = span => Math.min(this.x(span.end), this.width + 2) - left(span);
+		const bar = span => {
+			this.fill(colorOf(span), left(span), y, Math.max(width(span) - 0.5, 1), height);
+			if (width(span) > 34)
+				this.put(textOf(span), left(span) + 5, y + height / 2, width(span) - 8, textColor);
+		};
 
 		if (isDense)
 			this.strip.begin(this.width, y, y + height);
-		for (k = Math.max(k - 1, 0); k < list.length && times[k] < end;) {
+		openSpans(list, -1, first - 1, begin).forEach(bar);
+		for (let k = first; k < list.length && times[k] < end;) {
 			const span = list[k];
-			const x = Math.max(this.x(span.begin), -2);
-			const width = Math.min(this.x(span.end), this.width + 2) - x;
 
-			if (width >= 1.5) {
-				this.fill(colorOf(span), x, y, Math.max(width - 0.5, 1), height);
-				if (width > 34)
-					this.put(textOf(span), x + 5, y + height / 2, width - 8, textColor);
+			if (width(span) >= LEAST_BAR) {
+				bar(span);
 				k++;
 			} else {
-				const pixel = Math.floor(x);
+				const pixel = Math.floor(left(span));
+				const next = Math.max(k + 1, gallop(timeOf, this.time(pixel + 1), k, list.length));
 
-				if (width + x >= 0)
-					this.column(colorOf(span), pixel, y, 1, height);
-				k = Math.max(k + 1, gallop(timeOf, this.time(pixel + 1), k, list.length));
+				this.column(colorOf(span), pixel, y, 1, height);
+				/* A long one can begin in the same pixel. */
+				openSpans(list, k, next - 1, this.time(pixel + 1)).filter(span => width(span) >= LEAST_BAR).forEach(bar);
+				k = next;
 			}
 		}
 		if (isDense)

@@ -173,6 +173,37 @@ function beginsOf(list) {
 	return times;
 }
 
+/*
+ * Return for each span of a list the last one before it that was not over when it began, or -1.  A signal handler waits
+ * while its thread waits.
+ */
+const outers = new WeakMap(); // key: a list of spans
+
+function outersOf(list) {
+	let places = outers.get(list);
+
+	if (!places) {
+		const open = [];
+
+		outers.set(list, places = Int32Array.from(list, (span, k) => {
+			while (open.length > 0 && list[open.at(-1)].end <= span.begin)
+				open.pop();
+			return open.push(k) > 1 ? open.at(-2) : -1;
+		}));
+	}
+	return places;
+}
+
+/* Return those of the spans (after, last] that end after `time`, in their order, if list[last] is the last to begin before. */
+function openSpans(list, after, last, time) {
+	const places = outersOf(list), open = [];
+
+	for (let k = last; k > after; k = places[k])
+		if (list[k].end > time)
+			open.push(list[k]);
+	return open.reverse();
+}
+
 /* Compare numbers in names as numbers: "thread 2" is before "thread 10". */
 const byName = new Intl.Collator('en', {numeric: true}).compare;
 
