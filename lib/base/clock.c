@@ -5,7 +5,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <unistd.h>
-#if defined __x86_64__
+#if defined __x86_64__ || defined __i386__
 #include <cpuid.h>
 #elif defined __aarch64__
 #include <sys/auxv.h>
@@ -74,8 +74,8 @@ struct timespec px_clock_timespec(uint64_t ns)
 	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 }
 
-#if defined __x86_64__
-/* The kernel uses the TSC as its clock only while all CPUs agree on it. */
+#if defined __x86_64__ || defined __i386__
+/* The kernel uses the TSC as its clock only while all CPUs agree on it.  LFENCE is an instruction of SSE2. */
 static bool hardware_is_sound(void)
 {
 	char name[16] = "";
@@ -83,7 +83,8 @@ static bool hardware_is_sound(void)
 	ssize_t length;
 	int fd;
 
-	if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1u << 8))
+	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(edx & bit_SSE2) ||
+	    !__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & 1u << 8))
 		return false;
 	fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		  O_RDONLY | O_CLOEXEC);

@@ -2,7 +2,7 @@
 /*
  * The counter for time stamps of events, and its conversion to time.
  *
- * A time stamp is the raw value of a counter.  The counter is the time stamp counter on x86-64 if
+ * A time stamp is the raw value of a counter.  The counter is the time stamp counter on x86 if
  * the kernel trusts it, the virtual counter on aarch64, and otherwise CLOCK_MONOTONIC in
  * nanoseconds.  A writer reads the counter before it reserves space.  A fence orders this read
  * after the writer's earlier loads, and a data dependence orders the writer's later accesses after
@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/layout.h"
 #include "base/wide.h"
 
 enum px_clock_source {
@@ -29,13 +30,19 @@ enum px_clock_source {
 	PX_CLOCK_HARDWARE = 1	/* RDTSC or CNTVCT_EL0 */
 };
 
+#if defined __x86_64__ || defined __i386__ || defined __aarch64__
+#define PX_CLOCK_LAST PX_CLOCK_HARDWARE
+#else
+#define PX_CLOCK_LAST PX_CLOCK_MONOTONIC /* the last source that this code can read */
+#endif
+
 struct px_clock {
 	enum px_clock_source source;
 	uint64_t scale; /* ns per tick, 16.48 fixed point, estimated from a short measurement */
 };
 
 /*
- * Return the best clock that all CPUs of this machine agree on now.  On x86-64 each call reads
+ * Return the best clock that all CPUs of this machine agree on now.  On x86 each call reads
  * /sys.  The first call also measures the counter for 0.1 ms.  The function is a cancellation
  * point: do not call it from trace points.
  */
@@ -69,7 +76,7 @@ extern uint32_t px_clock_is_synchronized __attribute__((visibility("hidden")));
  */
 PX_INLINE uint64_t px_clock_hardware(void)
 {
-#if defined __x86_64__
+#if defined __x86_64__ || defined __i386__
 	uint32_t low, high;
 
 	__asm__ __volatile__("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
@@ -90,7 +97,7 @@ PX_INLINE uint64_t px_clock_hardware(void)
 /* Read the counter without order: the CPU may do it before earlier instructions have finished. */
 PX_INLINE uint64_t px_clock_glance(enum px_clock_source source)
 {
-#if defined __x86_64__
+#if defined __x86_64__ || defined __i386__
 	if (px_likely(source == PX_CLOCK_HARDWARE))
 		return __builtin_ia32_rdtsc();
 #elif defined __aarch64__
@@ -116,7 +123,7 @@ PX_INLINE uint64_t px_clock_read(enum px_clock_source source)
 /*
  * Wait until all CPUs see the stores that this thread has made.  On aarch64 a read of the counter is not a memory
  * access.  A memory barrier (DMB) does not order it after an earlier store, and neither does ISB.  So a store of this
- * thread could become visible later than the next read of the counter.  DSB completes the stores first.  On x86-64 the
+ * thread could become visible later than the next read of the counter.  DSB completes the stores first.  On x86 the
  * exchange of the caller has already done so.
  */
 PX_INLINE void px_clock_after_stores(void)
@@ -159,12 +166,14 @@ struct px_line {
 
 struct px_timeline {
 	enum px_clock_source source;
-	uint64_t realtime_offset_ns; /* REALTIME - MONOTONIC when the timeline began */
+	px_wide_word realtime_offset_ns; /* REALTIME - MONOTONIC when the timeline began */
 	struct px_anchor origin;
 	uint64_t last_counter; /* counter of the last anchor; no reader has converted a later counter */
 	unsigned int nr_lines;
-	struct px_line line[PX_TIMELINE_LINES];
+	struct px_line line[PX_TIMELINE_LINES] __attribute__((aligned(8)));
 };
+
+_Static_assert(sizeof(struct px_timeline) == 816, "the same for each word size (layout.h)");
 
 /*
  * Start a timeline at the current time.  It converts counters to CLOCK_MONOTONIC plus this offset.

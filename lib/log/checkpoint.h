@@ -85,6 +85,8 @@ struct px_checkpoint {
 	struct px_checkpoint_ring ring[];
 };
 
+_Static_assert(sizeof(struct px_checkpoint) == 1000, "the same for each word size (layout.h)");
+
 /* The first part of the file.  The two checkpoints follow it. */
 struct px_checkpoint_content {
 	uint64_t magic; /* the controller writes it last, when the log exists */

@@ -32,7 +32,7 @@
 
 #define PX_STREAMS_MAX 64 /* maximum number of streams (TRACE_SYS_MAX) */
 
-#if defined __x86_64__
+#if defined __x86_64__ || defined __i386__
 #define PX_GATE_BLOCK 4096
 #else
 #define PX_GATE_BLOCK 65536 /* the largest page size of all architectures */

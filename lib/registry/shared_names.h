@@ -61,9 +61,11 @@ struct px_shared_names {
 	uint32_t reserved[9];
 	struct px_names names;
 	struct px_descriptions descriptions; /* of the types with these names */
-	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS];
+	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS] __attribute__((aligned(8)));
 	uint64_t unused[7]; /* makes the size unusual, so that no other segment has the same size by chance */
 };
+
+_Static_assert(sizeof(struct px_shared_names) == 444416, "the same for each word size (layout.h)");
 
 /* A name table that this process has mapped. */
 struct px_shared_names_ref {

@@ -63,6 +63,7 @@ void px_segment_init(const struct px_mapping *mapping, const struct px_geometry 
 	segment->source = source;
 	segment->shift = shift;
 	segment->max_data = max_data;
+	segment->word_bytes = sizeof(void *);
 	segment->state = px_state_next(0, PX_STATE_STOPPED, false);
 	px_segment_view(mapping, view);
 	for (uint32_t i = 0; i < geometry->nr_rings; i++) {
@@ -100,7 +101,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	bounded = px_read_once(&segment->bounded);
 	source = px_read_once(&segment->source);
 	shift = px_read_once(&segment->shift);
-	if (!geometry_is_sound(&view->geometry, view->max_data) || source > PX_CLOCK_HARDWARE ||
+	if (!geometry_is_sound(&view->geometry, view->max_data) || source > PX_CLOCK_LAST ||
 	    shift > 32 || px_segment_size(&view->geometry) > mapping->size)
 		return false;
 	view->limit = bounded ? view->geometry.user_limit : 0;
@@ -110,6 +111,7 @@ bool px_segment_view(const struct px_mapping *mapping, struct px_view *view)
 	view->stacks = px_read_once(&segment->stacks);
 	view->stack_ticks = px_read_once(&segment->stack_ticks);
 	view->aggregates = px_read_once(&segment->aggregates);
+	view->max_user_data = px_read_once(&segment->word_bytes) == sizeof(void *) ? view->max_data : 0;
 	view->max_call_data = view->aggregates || view->stacks == PX_STACKS_ALL ? 0 : view->max_data;
 	view->rings.source = source;
 	view->rings.shift = shift;

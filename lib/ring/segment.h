@@ -177,12 +177,13 @@ struct px_segment {
 	uint32_t policy;   /* enum px_full_policy; stream_list.h reads the policy and the name */
 	uint32_t grows;	   /* enum px_grows: if it is not 0, rings may be partial (growth.h) */
 	uint32_t aggregates; /* 1: calls that do not wait are counted (trace/counted.h) */
+	uint32_t word_bytes; /* size of a pointer of the controller, and so of the log */
 	uint64_t max_data; /* bytes */
 	uint32_t stacks;	   /* PX_STACKS_NONE, ... (attr.h) */
-	uint64_t stack_ticks; /* the bound of the attribute `stacks`, in ticks of the counter */
+	px_wide_word stack_ticks; /* the bound of the attribute `stacks`, in ticks of the counter */
 	/* 1: there are no scheduling records, so threads record their CPU times after waits of at least wait_ticks */
 	uint32_t has_thread_times;
-	uint64_t wait_ticks;
+	px_wide_word wait_ticks;
 	char name[PX_TRACE_NAME_MAX + 1];
 
 	/* Controllers write the state, and so does the writer that fills a bounded ring.  All writers read it. */
@@ -208,6 +209,9 @@ struct px_segment {
 	uint64_t member[PX_SEGMENT_MEMBERS];
 };
 
+_Static_assert(offsetof(struct px_segment, name) == 104 && sizeof(struct px_segment) == 781184,
+	       "the same for each word size (layout.h)");
+
 /* The rings begin on the next page. */
 #define PX_SEGMENT_RINGS_OFFSET                                                                    \
 	((sizeof(struct px_segment) + PX_RING_PAGE - 1) & ~(size_t)(PX_RING_PAGE - 1))
@@ -231,8 +235,13 @@ struct px_view {
 	struct px_bound bound; /* the same limit, as a restartable sequence compares it for one slot */
 	uint64_t max_data;
 	/*
-	 * The same, but 0 if calls may be counted, or if the stream wants a stack after each call.  So one comparison
-	 * finds the calls that the usual path of a wrapper does not record (callpoint.c).
+	 * The same for the events of the program.  0: the words of this process have another size than those of the
+	 * log, so readers of the log would misread the data.
+	 */
+	uint64_t max_user_data;
+	/*
+	 * The same as max_data, but 0 if calls may be counted, or if the stream wants a stack after each call.  So one
+	 * comparison finds the calls that the usual path of a wrapper does not record (callpoint.c).
 	 */
 	uint64_t max_call_data;
 	uint64_t stack_ticks; /* a call that waited for at least this time has a stack */

@@ -49,15 +49,17 @@ PX_INLINE void px_emit_fill_identity(struct px_event *event, void *address)
 
 /*
  * Set the flags and the length of the data.  Truncate the data to the maximum of the stream
- * (EVENT-4).
+ * (EVENT-4).  Data of calls have the same layout for each word size.
  */
 PX_INLINE void px_emit_fill_length(struct px_event *event, const struct px_view *view,
 				   size_t length, uint32_t flags)
 {
+	uint64_t limit = flags & PX_RECORD_CALL ? view->max_data : view->max_user_data;
+
 	event->flags = flags;
 	event->length = length;
-	if (px_unlikely(length > view->max_data)) {
-		event->length = view->max_data;
+	if (px_unlikely(length > limit)) {
+		event->length = limit;
 		event->flags |= PX_RECORD_TRUNCATED;
 	}
 }

@@ -109,7 +109,7 @@ PX_INLINE bool is_one(uint64_t attached)
 /* Return false if the stream has ended, or if it truncates the data (EVENT-4). */
 PX_INLINE bool is_usual(const struct px_view *view, const struct usual *usual)
 {
-	return px_likely(view && usual->event.length <= view->max_data);
+	return px_likely(view && usual->event.length <= view->max_user_data);
 }
 
 /*

@@ -12,10 +12,13 @@
 /* The size of a page is this number or a multiple of it. */
 #define PAGE 4096
 
-/* Return false for values such as (void *)-1: the highest bit of an address of a program is always 0. */
+/*
+ * Return false for values such as (void *)-1.  The highest bit of an address of a program is always 0, but not on a
+ * machine of 32 bits: there, a program may have everything but the last page.
+ */
 static bool is_address(uintptr_t address)
 {
-	return address >= PAGE && (intptr_t)address > 0;
+	return address >= PAGE && address < (sizeof(address) == 8 ? UINTPTR_MAX / 2 : UINTPTR_MAX - PAGE);
 }
 
 /*
@@ -28,7 +31,7 @@ static bool can_read_word(uintptr_t address)
 	bool can = is_address(address);
 
 	if (can && !px_fd_is_confined())
-		can = syscall(SYS_rt_sigprocmask, -1, address & ~UINT64_C(7), NULL, 8) == 0 ||
+		can = syscall(SYS_rt_sigprocmask, -1, address & ~(uintptr_t)7, NULL, 8) == 0 ||
 		      errno != EFAULT;
 	errno = saved_errno;
 	return can;
