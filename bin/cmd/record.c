@@ -394,7 +394,7 @@ static void execute(void *arg)
 	if (options->is_piped && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return;
 	if (!options->preloads ||
-	    preload_enter(&options->preload, &options->program, options->object))
+	    preload_enter(&options->preload, &options->program))
 		execvp(options->command[0], options->command);
 }
 

@@ -55,8 +55,8 @@ static void report_untraced(const struct source *source, const struct sample *un
 	if (untraced->nr > 0)
 		/* No event shows whether a child of vfork() has executed a program. */
 		message("%s: %zu %s recorded no program, such as process %d, %.60s: it executed none, or one that is "
-			"linked "
-			"statically, has another user or rights from its file, or still ran when the recording ended",
+			"linked statically, is for another kind of machine or word size than the objects that are "
+			"installed, has another user or rights from its file, or still ran when the recording ended",
 			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
 			shown_name(untraced->first));
 }

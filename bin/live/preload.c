@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/preload.h"
+#include "../lib/base/other_size.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 
 #include "base/files.h"
 #include "base/message.h"
+#include "live/preload_sizes.h"
 #include "live/target.h"
 #include "trace/calltable.h"
 
@@ -69,12 +71,29 @@ static bool find_moved(char object[PATH_MAX])
 	       access(object, R_OK) == 0;
 }
 
+/* The user may name the objects of both sizes, with $LIB as the dynamic loader replaces it. */
+static bool real_object(const char *own, char object[PATH_MAX])
+{
+	static const char *const libs[] = {PX_LIBS};
+	const char *lib = strstr(own, "$LIB");
+	char path[PATH_MAX];
+
+	if (!lib)
+		return realpath(own, object) != NULL;
+	for (size_t i = 0; i < sizeof(libs) / sizeof(libs[0]); i++)
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(lib - own), own, libs[i], lib + strlen("$LIB")) <
+			    (int)sizeof(path) &&
+		    realpath(path, object))
+			return true;
+	return false;
+}
+
 bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 {
 	const char *own = getenv("TXTRACE_PRELOAD");
 
 	if (own && *own) {
-		if (!realpath(own, object)) {
+		if (!real_object(own, object)) {
 			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: %s", own, strerror(errno));
 			return false;
 		}
@@ -186,6 +205,23 @@ static void find_sanitizer(struct preload_program *program)
 			snprintf(program->sanitizer, sizeof(program->sanitizer), "%s", needed);
 }
 
+/* Choose the object for the program. Return false if there is none for a program of this kind. */
+static bool choose_object(struct preload_program *program, const struct elffile *own, const char *object)
+{
+	const struct elffile *elf = &program->elf;
+	bool is_same = elf->elf_class == own->elf_class && elf->order == own->order && elf->machine == own->machine;
+	bool is_other = px_is_other_size(elf->elf_class, elf->order, elf->machine), has_other;
+	char other[PATH_MAX];
+
+	has_other = preload_other_size(object, other);
+	if (is_same || (is_other && has_other))
+		preload_entry(object, has_other ? other : NULL, !is_same, program->entry);
+	else
+		refuse(program, "%s is %s, and " PRELOAD_OBJECT " is %s%s", program->program, elffile_kind(elf),
+		       elffile_kind(own), is_other ? "; the one for such programs is not installed" : "");
+	return !program->why_not[0];
+}
+
 static void judge(struct preload_program *program, const char *object)
 {
 	const struct elffile *elf = &program->elf;
@@ -195,11 +231,11 @@ static void judge(struct preload_program *program, const char *object)
 		refuse(program, "%s: %s", object, strerror(errno));
 		return;
 	}
-	if (elf->elf_class != own.elf_class || elf->order != own.order ||
-	    elf->machine != own.machine)
-		refuse(program, "%s is %s, and " PRELOAD_OBJECT " is %s", program->program,
-		       elffile_kind(elf), elffile_kind(&own));
-	else if (!elf->is_program)
+	if (!choose_object(program, &own, object)) {
+		elffile_close(&own);
+		return;
+	}
+	if (!elf->is_program)
 		refuse(program, "%s is no program", program->program);
 	else if (!elf->interpreter)
 		refuse(program,
@@ -311,17 +347,16 @@ bool preload_check(const struct preload_options *order)
 	       (!order->children || check_children(order->children));
 }
 
-bool preload_enter(const struct preload_options *order, const struct preload_program *program,
-		   const char *object)
+bool preload_enter(const struct preload_options *order, const struct preload_program *program)
 {
 	const char *others = getenv("LD_PRELOAD");
-	const char *first = object, *last = others && *others ? others : "";
+	const char *first = program->entry, *last = others && *others ? others : "";
 	char *list = NULL;
 
 	if (strstr(last, "libasan.so") || strstr(last, "libclang_rt.asan")) {
 		/* The runtime of the sanitizer must come first. Otherwise it ends the program. */
 		first = last;
-		last = object;
+		last = program->entry;
 	}
 	if (asprintf(&list, "%s%s%s%s%s", program->sanitizer, program->sanitizer[0] ? ":" : "",
 		     first, *last ? ":" : "", last) < 0 ||

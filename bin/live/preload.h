@@ -28,6 +28,7 @@ struct preload_program {
 	char program[PATH_MAX];
 	bool is_by_env;		/* env(1) in the first line of the script executes `program` */
 	struct elffile elf;	/* the contents of `program` */
+	char entry[PATH_MAX];	/* what LD_PRELOAD names: the object for this program, or both, with $LIB */
 	char sanitizer[64];	/* the library that must be preloaded before the object, or "" */
 	char why_not[PATH_MAX + 256]; /* the reason why the object cannot be preloaded, or "" if it can */
 };
@@ -35,7 +36,7 @@ struct preload_program {
 /* Find the preloaded object. If the object is missing, store the reason in why_not and return false. */
 bool preload_find(char object[PATH_MAX], char *why_not, size_t size);
 
-/* Inspect the program that execvp() would execute. */
+/* Inspect the program that execvp() would execute. The object is the one of the tool's own word size. */
 void preload_inspect(struct preload_program *program, const char *command, const char *object);
 void preload_end(struct preload_program *program);
 
@@ -49,7 +50,6 @@ const char *preload_match(const struct preload_program *program);
 bool preload_check(const struct preload_options *order);
 
 /* Set the environment of the program. Call this between fork and exec. Return false if memory is short. */
-bool preload_enter(const struct preload_options *order, const struct preload_program *program,
-		   const char *object);
+bool preload_enter(const struct preload_options *order, const struct preload_program *program);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "standalone/env_edit.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,15 +11,6 @@ static bool is_variable(const char *entry, const char *name)
 	size_t length = strlen(name);
 
 	return strncmp(entry, name, length) == 0 && entry[length] == '=';
-}
-
-size_t px_env_edit_size(char *const *envp)
-{
-	size_t room = sizeof(char *);
-
-	for (; envp && *envp; envp++)
-		room += sizeof(char *) + (is_variable(*envp, "LD_PRELOAD") ? strlen(*envp) + 1 : 0);
-	return room;
 }
 
 static bool is_our_object(const char *object, size_t length)
@@ -32,29 +25,51 @@ static bool is_our_object(const char *object, size_t length)
 	       memcmp(name, PX_OBJECT_NAME, sizeof(PX_OBJECT_NAME) - 1) == 0;
 }
 
-/* Copy LD_PRELOAD without this object.  Return false if it names no other object. */
-static bool remove_us(const char *entry, char *to)
+static bool has_lib(const char *object, size_t length)
+{
+	return memmem(object, length, "$LIB", 4) || memmem(object, length, "${LIB}", 6);
+}
+
+/*
+ * Copy LD_PRELOAD, with the other object instead of this one, or with none if `other` is NULL.  Return false if the
+ * copy names no object.
+ */
+static bool copy_objects(const char *entry, char *to, const char *other)
 {
 	const char *object = strchr(entry, '=') + 1;
-	bool has_other = false;
+	bool has_any = false;
 
 	to = mempcpy(to, entry, (size_t)(object - entry));
 	while (*object) {
 		size_t length = strcspn(object, ": ");
+		bool is_ours = length > 0 && is_our_object(object, length);
 
-		if (length > 0 && !is_our_object(object, length)) {
-			if (has_other)
+		if (length > 0 && (!is_ours || other)) {
+			if (has_any)
 				*to++ = ':';
-			to = mempcpy(to, object, length);
-			has_other = true;
+			to = is_ours && !has_lib(object, length) ? stpcpy(to, other) : mempcpy(to, object, length);
+			has_any = true;
 		}
 		object += length + (object[length] != '\0');
 	}
 	*to = '\0';
-	return has_other;
+	return has_any;
 }
 
-char **px_env_edit_make(char *const *envp, void *room)
+/* Each object of LD_PRELOAD has at least one byte, and so has what separates it from the next one. */
+static size_t size_of_copy(char *const *envp, size_t other)
+{
+	size_t room = sizeof(char *);
+
+	for (; envp && *envp; envp++) {
+		room += sizeof(char *);
+		if (is_variable(*envp, "LD_PRELOAD"))
+			room += strlen(*envp) + 1 + other * (strlen(*envp) / sizeof(PX_OBJECT_NAME));
+	}
+	return room;
+}
+
+static char **copy_env(char *const *envp, void *room, const char *other)
 {
 	char **made = room, **next = room;
 	size_t nr = 1;
@@ -64,17 +79,39 @@ char **px_env_edit_make(char *const *envp, void *room)
 		nr++;
 	text = (char *)(made + nr);
 	for (; envp && *envp; envp++) {
-		if (is_variable(*envp, "TXTRACE_OUT"))
+		if (!other && is_variable(*envp, "TXTRACE_OUT"))
 			continue;
 		if (!is_variable(*envp, "LD_PRELOAD")) {
 			*next++ = *envp;
-		} else if (remove_us(*envp, text)) {
+		} else if (copy_objects(*envp, text, other)) {
 			*next++ = text;
 			text += strlen(text) + 1;
 		}
 	}
 	*next = NULL;
 	return made;
+}
+
+size_t px_env_edit_size(char *const *envp)
+{
+	return size_of_copy(envp, 0);
+}
+
+char **px_env_edit_make(char *const *envp, void *room)
+{
+	return copy_env(envp, room, NULL);
+}
+
+size_t px_env_replace_size(char *const *envp, size_t restored, const char *other)
+{
+	if (restored > 0)
+		return restored + strlen(other) * (restored / sizeof(PX_OBJECT_NAME));
+	return size_of_copy(envp, strlen(other));
+}
+
+char **px_env_replace_make(char *const *envp, void *room, const char *other)
+{
+	return copy_env(envp, room, other);
 }
 
 /* Variables that a program left out. */
@@ -85,6 +122,7 @@ char **px_env_edit_make(char *const *envp, void *room)
 static char kept_text[KEPT_BYTES];
 static char *kept[KEPT_MAX]; /* kept[0] is LD_PRELOAD */
 static size_t nr_kept;
+static char object_path[PATH_MAX]; /* of this object */
 
 static const char *value_in(char *const *envp, const char *name)
 {
@@ -135,8 +173,11 @@ void px_env_keep(char *const *envp)
 {
 	const char *objects = value_in(envp, "LD_PRELOAD");
 	size_t length, used = 0;
+	Dl_info us;
 	bool fits;
 
+	if (dladdr(object_path, &us) != 0 && us.dli_fname && strlen(us.dli_fname) < sizeof(object_path))
+		strcpy(object_path, us.dli_fname);
 	if (!find_us(objects, &length))
 		return;
 	fits = keep(objects - (sizeof("LD_PRELOAD=") - 1), &used);
@@ -145,6 +186,11 @@ void px_env_keep(char *const *envp)
 			fits = keep(*entry, &used);
 	if (!fits)
 		nr_kept = 0;
+}
+
+const char *px_env_object(void)
+{
+	return object_path[0] == '/' ? object_path : NULL;
 }
 
 size_t px_env_restore_size(char *const *envp)

@@ -14,11 +14,11 @@
 #include "base/compiler.h"
 #include "base/decimal.h"
 #include "base/file_at.h"
+#include "base/other_size.h"
 
 #define SCRIPTS_MAX 5	/* Linux allows at most this number of nested interpreters */
 #define SEGMENTS_MAX 64 /* maximum number of segments of a program */
 #define HEAD_BYTES 256	/* number of bytes of a script that the kernel reads */
-#define PATH_BYTES 1024
 
 /* The ELF header of this object.  The linker defines its address. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
@@ -43,36 +43,80 @@ static long read_at(int fd, void *to, size_t size, uint64_t offset)
 	return px_read_at(fd, to, size, offset);
 }
 
-/*
- * A program without a dynamic linker does not load this object, but its children may load it.  So do not refuse such a
- * program.
- */
-static bool refuses_elf(int fd, const ElfW(Ehdr) * header)
+/* The start of a file. */
+union head {
+	Elf32_Ehdr small;
+	Elf64_Ehdr large;
+	char text[HEAD_BYTES];
+};
+
+/* A program header, of either size. */
+struct segment {
+	uint32_t type;
+	uint64_t offset, size;
+};
+
+static bool read_segment(int fd, const union head *head, uint32_t i, struct segment *segment)
 {
-	ElfW(Phdr) segment;
-	char loader[HEAD_BYTES];
+	bool is_large = head->small.e_ident[EI_CLASS] == ELFCLASS64;
+	union {
+		Elf32_Phdr small;
+		Elf64_Phdr large;
+	} header;
+	uint64_t size = is_large ? sizeof(header.large) : sizeof(header.small);
+	uint64_t at = is_large ? head->large.e_phoff : head->small.e_phoff;
 
-	if (header->e_ident[EI_CLASS] != __ehdr_start.e_ident[EI_CLASS] ||
-	    header->e_ident[EI_DATA] != __ehdr_start.e_ident[EI_DATA] ||
-	    header->e_machine != __ehdr_start.e_machine)
-		return true;
-	if (header->e_phentsize != sizeof(segment))
+	if ((is_large ? head->large.e_phentsize : head->small.e_phentsize) != size ||
+	    i >= (is_large ? head->large.e_phnum : head->small.e_phnum) ||
+	    read_at(fd, &header, size, at + i * size) != (long)size)
 		return false;
-	for (uint32_t i = 0; i < header->e_phnum && i < SEGMENTS_MAX; i++) {
-		long got;
+	segment->type = is_large ? header.large.p_type : header.small.p_type;
+	segment->offset = is_large ? header.large.p_offset : header.small.p_offset;
+	segment->size = is_large ? header.large.p_filesz : header.small.p_filesz;
+	return true;
+}
 
-		if (read_at(fd, &segment, sizeof(segment), header->e_phoff + i * sizeof(segment)) !=
-		    sizeof(segment))
-			return false;
-		if (segment.p_type != PT_INTERP)
+static bool is_for_foreign_loader(int fd, const union head *head)
+{
+	struct segment segment;
+	char loader[HEAD_BYTES];
+	long got;
+
+	for (uint32_t i = 0; i < SEGMENTS_MAX && read_segment(fd, head, i, &segment); i++) {
+		if (segment.type != PT_INTERP)
 			continue;
-		if (segment.p_filesz >= sizeof(loader))
+		if (segment.size >= sizeof(loader))
 			return false;
-		got = read_at(fd, loader, segment.p_filesz, segment.p_offset);
+		got = read_at(fd, loader, segment.size, segment.offset);
 		loader[got > 0 ? got : 0] = '\0';
 		return is_foreign_loader(loader);
 	}
 	return false;
+}
+
+static bool is_of_our_size(const union head *head)
+{
+	return head->small.e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
+	       head->small.e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
+	       head->small.e_machine == __ehdr_start.e_machine;
+}
+
+static bool is_of_other_size(const union head *head)
+{
+	return px_is_other_size(head->small.e_ident[EI_CLASS], head->small.e_ident[EI_DATA], head->small.e_machine);
+}
+
+/*
+ * A program without a dynamic linker does not load this object, but its children may load it.  So do not refuse such a
+ * program.
+ */
+static enum px_image judge(int fd, const union head *head)
+{
+	if (!is_of_our_size(head) && !is_of_other_size(head))
+		return PX_IMAGE_REFUSES;
+	if (is_for_foreign_loader(fd, head))
+		return PX_IMAGE_REFUSES;
+	return is_of_our_size(head) ? PX_IMAGE_FINE : PX_IMAGE_OTHER_SIZE;
 }
 
 /* Put the path of the interpreter of a script at the start of `head`.  Return false if the file is not a script. */
@@ -100,43 +144,70 @@ static long open_file(int directory, const char *path)
 	return syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC);
 }
 
-static PX_NOINLINE bool refuses_open(long fd)
+/* Read the start of a file.  Return its length. */
+static long read_head(long fd, union head *head)
 {
-	union {
-		ElfW(Ehdr) elf;
-		char text[HEAD_BYTES];
-	} head;
+	long got = read_at((int)fd, head->text, sizeof(*head) - 1, 0);
+
+	head->text[got > 0 ? got : 0] = '\0';
+	return got;
+}
+
+static bool is_elf(const union head *head, long length)
+{
+	return length >= (long)sizeof(head->large) && memcmp(head->text, ELFMAG, SELFMAG) == 0;
+}
+
+static PX_NOINLINE enum px_image inspect_open(long fd)
+{
+	union head head;
 
 	for (int i = 0; i <= SCRIPTS_MAX && fd >= 0; i++) {
-		long got = read_at((int)fd, head.text, sizeof(head) - 1, 0);
-		bool is_elf = got >= (long)sizeof(head.elf) &&
-			      memcmp(head.text, ELFMAG, SELFMAG) == 0;
-		bool refuses = is_elf && refuses_elf((int)fd, &head.elf);
+		long length = read_head(fd, &head);
+		bool ends = is_elf(&head, length);
+		enum px_image image = ends ? judge((int)fd, &head) : PX_IMAGE_FINE;
 
 		syscall(SYS_close, fd);
-		head.text[got > 0 ? got : 0] = '\0';
-		if (is_elf || !take_interpreter(head.text))
-			return refuses;
+		if (ends || !take_interpreter(head.text))
+			return image;
 		fd = open_file(AT_FDCWD, head.text);
 	}
 	if (fd >= 0)
 		syscall(SYS_close, fd);
-	return false;
+	return PX_IMAGE_FINE;
 }
 
-bool px_exec_image_refuses(int directory, const char *path)
+enum px_image px_exec_image(int directory, const char *path)
 {
 	char link[16 + PX_DECIMAL_DIGITS] = "/proc/self/fd/";
 	int saved_errno = errno;
-	bool refuses;
+	enum px_image image;
 
 	if (!path) { /* the descriptor may have no permission to read */
 		*px_decimal_put(link + strlen(link), (uint32_t)directory) = '\0';
 		path = link;
 	}
-	refuses = refuses_open(open_file(directory, path));
+	image = inspect_open(open_file(directory, path));
 	errno = saved_errno;
-	return refuses;
+	return image;
+}
+
+bool px_exec_image_other_object(const char *own, char path[PX_IMAGE_PATH_MAX])
+{
+	int saved_errno = errno;
+	bool found = false;
+	union head head;
+
+	for (unsigned int i = 0; !found && px_other_size_path(own, i, path, PX_IMAGE_PATH_MAX); i++) {
+		long fd = open_file(AT_FDCWD, path);
+
+		if (fd < 0)
+			continue;
+		found = is_elf(&head, read_head(fd, &head)) && is_of_other_size(&head);
+		syscall(SYS_close, fd);
+	}
+	errno = saved_errno;
+	return found;
 }
 
 static const char *search_path(void)
@@ -147,15 +218,15 @@ static const char *search_path(void)
 	return "/bin:/usr/bin";
 }
 
-bool px_exec_image_refuses_found(const char *file)
+enum px_image px_exec_image_found(const char *file)
 {
-	size_t length = strnlen(file, PATH_BYTES);
+	size_t length = strnlen(file, PX_IMAGE_PATH_MAX);
 	int saved_errno = errno;
 	bool found = false;
-	char path[PATH_BYTES];
+	char path[PX_IMAGE_PATH_MAX];
 
 	if (strchr(file, '/'))
-		return px_exec_image_refuses(AT_FDCWD, file);
+		return px_exec_image(AT_FDCWD, file);
 	for (const char *at = search_path(); !found; at++) {
 		size_t directory = strcspn(at, ":");
 
@@ -172,5 +243,5 @@ bool px_exec_image_refuses_found(const char *file)
 			break;
 	}
 	errno = saved_errno;
-	return found && px_exec_image_refuses(AT_FDCWD, path);
+	return found ? px_exec_image(AT_FDCWD, path) : PX_IMAGE_FINE;
 }

@@ -69,55 +69,69 @@ static int spawn_recorded(const struct spawn_request *request, char *const *envp
 }
 
 /*
- * Return true if the program at this path cannot load this object.  If searches is true, first search for the program
- * in PATH.  If this process has a filter of system calls, the filter may forbid the system calls of this function.
+ * Inspect the program at this path.  If searches is true, first search for the program in PATH.  If this process has a
+ * filter of system calls, the filter may forbid the system calls of this function.
  */
-static bool image_refuses(const char *path, bool searches)
+static enum px_image image_at(const char *path, bool searches)
 {
 	if (px_fd_is_confined() || !path)
-		return false;
+		return PX_IMAGE_FINE;
 	if (!searches)
-		return px_exec_image_refuses(AT_FDCWD, path);
-	return readable_or_null(path) && px_exec_image_refuses_found(path);
+		return px_exec_image(AT_FDCWD, path);
+	return readable_or_null(path) ? px_exec_image_found(path) : PX_IMAGE_FINE;
 }
 
 /* What to do with the environment of a program. */
 struct env_change {
 	bool leaves_out; /* leave out this object */
 	bool restores;	 /* add what the program left out */
-	size_t size;	 /* bytes of the new environment, at least 1 */
+	bool replaces;	 /* name the object of the other word size instead of this one */
+	size_t restored; /* bytes of the environment with what was left out */
+	size_t size;	 /* bytes of all new environments, at least 1 */
+	char other[PX_IMAGE_PATH_MAX]; /* that object */
 };
 
-static struct env_change change_env(char *const *envp, bool leaves_out)
+/* The object of the other size may be missing; then the program is not traced. */
+static void change_env(struct env_change *change, char *const *envp, bool leaves_out, enum px_image image)
 {
-	struct env_change change = {.size = 1};
+	const char *own = px_env_object();
 
+	change->leaves_out = change->restores = change->replaces = false;
+	change->restored = 0;
+	change->size = 1;
 	if (!px_probe_can_read(envp, sizeof(*envp)))
-		return change;
-	change.leaves_out = leaves_out;
-	if (leaves_out)
-		change.size = px_env_edit_size(envp);
-	else
-		change.size = px_env_restore_size(envp);
-	change.restores = !leaves_out && change.size > 0;
-	change.size += change.size == 0;
-	return change;
+		return;
+	if (!leaves_out && image == PX_IMAGE_OTHER_SIZE)
+		change->replaces = own && px_exec_image_other_object(own, change->other);
+	change->leaves_out = leaves_out || (image != PX_IMAGE_FINE && !change->replaces);
+	if (change->leaves_out) {
+		change->size = px_env_edit_size(envp);
+		return;
+	}
+	change->restored = (px_env_restore_size(envp) + 15) & ~(size_t)15; /* so that pointers can follow */
+	change->restores = change->restored > 0;
+	change->size += change->restored;
+	if (change->replaces)
+		change->size += px_env_replace_size(envp, change->restored, change->other);
 }
 
 static char *const *changed_env(const struct env_change *change, char *const *envp, void *room)
 {
 	if (change->leaves_out)
 		return px_env_edit_make(envp, room);
-	return change->restores ? px_env_restore_make(envp, room) : envp;
+	if (change->restores)
+		envp = px_env_restore_make(envp, room);
+	return change->replaces ? px_env_replace_make(envp, (char *)room + change->restored, change->other) : envp;
 }
 
 static int spawn(const struct spawn_request *request, char *const *envp)
 {
 	bool searches = request->site.wrapper == PX_WRAPPER_posix_spawnp;
-	struct env_change change = change_env(envp, px_standalone_leaves_out(true) ||
-							     image_refuses(request->path, searches));
-	void *room = __builtin_alloca(change.size);
+	struct env_change change;
+	void *room;
 
+	change_env(&change, envp, px_standalone_leaves_out(true), image_at(request->path, searches));
+	room = __builtin_alloca(change.size);
 	return spawn_recorded(request, changed_env(&change, envp, room));
 }
 
@@ -214,32 +228,33 @@ static int really_execute(const struct image *image, char *const *envp)
 	}
 }
 
-static bool cannot_load_us(const struct image *image)
+static enum px_image inspect(const struct image *image)
 {
 	const char *path;
 
 	switch (image->by) {
 	case BY_SEARCH:
-		return image_refuses(image->path, true);
+		return image_at(image->path, true);
 	case BY_DESCRIPTOR:
-		return !px_fd_is_confined() && px_exec_image_refuses(image->fd, NULL);
+		return px_fd_is_confined() ? PX_IMAGE_FINE : px_exec_image(image->fd, NULL);
 	case BY_DIRECTORY:
 		path = px_fd_is_confined() ? NULL : readable_or_null(image->path);
-		return path && px_exec_image_refuses(image->fd, *path ? path : NULL);
+		return path ? px_exec_image(image->fd, *path ? path : NULL) : PX_IMAGE_FINE;
 	default:
-		return image_refuses(image->path, false);
+		return image_at(image->path, false);
 	}
 }
 
 static int execute(const struct image *image, char *const *envp)
 {
-	struct env_change change =
-		change_env(envp, px_standalone_leaves_out(false) || cannot_load_us(image));
-	void *room = __builtin_alloca(change.size);
+	struct env_change change;
 	bool is_traced = !PX_NOT_TRACED(process), is_recorded = is_traced && !px_in_vfork_child();
+	void *room;
 	int result;
 
 	PX_ENSURE_REAL(execve);
+	change_env(&change, envp, px_standalone_leaves_out(false), inspect(image));
+	room = __builtin_alloca(change.size);
 	envp = changed_env(&change, envp, room);
 	if (is_traced && !is_recorded)
 		px_vfork_exec_note(image->path, image->site.caller);
