@@ -721,6 +721,32 @@ int txtrace_get_origin(trace_id_t __trid, unsigned int __i, struct txtrace_origi
 int txtrace_get_origin_modules(trace_id_t __trid, unsigned int __i, char *__buffer, size_t __size, size_t *__length);
 
 /*
+ * The wall clock (CLOCK_REALTIME) of the machine while a log was recorded.  The times of events do not jump when the
+ * wall clock is set.  So the writer reads it when it creates the log, each time that it writes to it, and at the end.
+ * A run is the time from one setting of the wall clock to the next.
+ */
+struct txtrace_clock_error {
+	unsigned long long time_ns; /* on the scale of the events */
+	long long error_ns; /* the wall clock was at most this far from UTC, as the kernel told; -1: not known */
+};
+
+struct txtrace_clock_run {
+	unsigned long long nr_readings; /* of all runs */
+	unsigned int nr_runs;		/* that there were; a log keeps the first one and the last two */
+	unsigned int __reserved_int;
+	unsigned long long from_ns, until_ns; /* the first and the last reading, on the scale of the events */
+	long long low_ns, high_ns; /* the wall clock minus the scale of the events was between these */
+	struct txtrace_clock_error error[3]; /* of the first reading with one, of the smallest one, of the last one */
+	unsigned long long __reserved[4];
+};
+
+/*
+ * Get run number i of those that the log keeps, from 0 on.  ENOENT: there are not so many; a merged log, and a log of
+ * an earlier version, have none.  EINVAL: trid is not a pre-recorded stream of this process, or run is NULL.
+ */
+int txtrace_get_clock(trace_id_t __trid, unsigned int __i, struct txtrace_clock_run *__run);
+
+/*
  * Make a merged log of logs that are open.  txtrace_merge_begin() makes it; file_desc is open for writing, and the file
  * is empty.  The logs may be closed afterwards.  txtrace_merge_event() appends an event of the log with this number in
  * the list.  Its members are those that txtrace_getnext_events() returns, except for offset, which is ignored, and

@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "cmd/info_origins.h"
 #include "live/wrapper_stats.h"
+#include "report/wall_clock.h"
 #include "trace/origins.h"
 #include "trace/programs.h"
 #include "trace/sched.h"
@@ -157,6 +158,28 @@ static void put_file(struct fields *fields, const struct source *source, const s
 		 (long long)((scan->last_ns - scan->first_ns) / NS_PER_S),
 		 (long long)((scan->last_ns - scan->first_ns) % NS_PER_S));
 	put_measure(fields, "duration", "s", value);
+}
+
+/* Merged logs, logs of earlier versions and trace buffers have no readings. */
+static void put_wall_clock(struct fields *fields, const struct source *source)
+{
+	const struct wall_clock clock = wall_clock_of(source);
+	char text[256];
+
+	if (clock.nr_runs == 0)
+		return;
+	if (!fields->is_json) {
+		wall_clock_describe(text, sizeof(text), &clock);
+		fields_text(fields, "wall clock", text);
+		return;
+	}
+	fields_number(fields, "wall clock readings", clock.run[0].nr_readings);
+	fields_number(fields, "wall clock width ns", (uint64_t)clock.width_ns);
+	fields_number(fields, "wall clock settings", clock.nr_settings);
+	if (clock.uncertainty_ns >= 0)
+		fields_number(fields, "utc uncertainty ns", (uint64_t)clock.uncertainty_ns);
+	else
+		json_null(&fields->json, "utc_uncertainty_ns");
 }
 
 static void put_attributes(struct fields *fields, struct source *source)
@@ -498,6 +521,7 @@ static int print_result(const struct options *options, const char *path)
 	fields_begin(&fields);
 	put_file(&fields, source, &scan);
 	if (!source->file.foreign) {
+		put_wall_clock(&fields, source);
 		put_attributes(&fields, source);
 		source_rewind(source);
 		put_losses(&fields, source, &scan);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "cmd/merge_clocks.h"
 #include "cmd/merge_log.h"
 #include "report/messages.h"
 #include "trace/calls.h"
@@ -65,6 +66,7 @@ struct input {
 
 static struct input *inputs;
 static struct messages_file *placed; /* for each input */
+static struct merge_clock *clocks;   /* for each input */
 static unsigned int nr_inputs;
 
 /* Start times of the files. */
@@ -124,6 +126,7 @@ static void place_all(struct options *options)
 	for (unsigned int i = 0; i < nr_inputs; i++) {
 		struct input *input = &inputs[i];
 
+		clocks[i].is_set_by_user = find_offset(options, input->path) != NULL;
 		if (!own_begin(options, input, &begin))
 			begin += common; /* in a trace without a date, first_ns is 0 */
 		placed[i] = (struct messages_file){.path = input->path,
@@ -161,7 +164,10 @@ static void read_next(const struct options *options, struct input *input)
 static bool place_inputs(struct options *options)
 {
 	place_all(options);
-	return options->messages.nr == 0 || messages_place(&options->messages, placed, nr_inputs);
+	if (options->messages.nr > 0)
+		return messages_place(&options->messages, placed, nr_inputs);
+	merge_clocks_place(clocks, placed, nr_inputs);
+	return true;
 }
 
 /* Return the name of a file without directories and suffix. */
@@ -188,6 +194,7 @@ static bool open_input(const struct options *options, struct input *input, const
 	input->first_ns = input->source->first_ns;
 	input->base_ns = input->source->base_ns;
 	source_rewind(input->source);
+	clocks[input - inputs] = merge_clock_of(input->source);
 	return true;
 }
 
@@ -338,6 +345,7 @@ static int merge_files(struct options *options, int n, char **paths)
 
 	inputs = must(calloc((size_t)n, sizeof(*inputs)));
 	placed = must(calloc((size_t)n, sizeof(*placed)));
+	clocks = must(calloc((size_t)n, sizeof(*clocks)));
 	for (int i = 0; is_fine && i < n; i++) {
 		is_fine = open_input(options, &inputs[i], paths[i]);
 		nr_inputs++;
@@ -347,12 +355,15 @@ static int merge_files(struct options *options, int n, char **paths)
 	is_fine = is_fine && choose_output(options) && (options->is_log || begin_selection(options)) &&
 		  place_inputs(options) && check_offsets(options) && !is_input(options->trx.output) && check_same() &&
 		  (options->is_log ? write_log(options) : write_merged(options));
+	if (is_fine && options->messages.nr == 0)
+		merge_clocks_report(clocks, placed, nr_inputs);
 	for (unsigned int i = 0; i < nr_inputs; i++) {
 		close_input(&inputs[i]);
 		free(inputs[i].label);
 	}
 	free(inputs);
 	free(placed);
+	free(clocks);
 	return is_fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 

@@ -25,6 +25,7 @@
 #include "event/descriptions.h"
 #include "event/names.h"
 #include "fields/fields.h"
+#include "log/clocks.h"
 #include "log/origins.h"
 #include "ring/report.h"
 #include "ring/wrapper_stats.h"
@@ -146,6 +147,7 @@ struct px_archive {
 	struct px_archive_status status;
 	struct px_loss loss;
 	struct px_archive_info info;
+	struct px_log_clocks clocks;
 	struct px_origins origins; /* of a log: at least one; of a log that is not merged: one without modules */
 	uint32_t next_type; /* number of the next item of each list */
 	uint32_t next_object;

@@ -244,6 +244,7 @@ static void fill_archive(struct logreader *reader)
 		.log_is_overrun = commit->log_overrun != 0,
 		.flush_error = commit->flush_error,
 	};
+	archive->clocks = commit->clocks;
 	archive->loss = (struct px_loss){.overwritten = commit->overwritten,
 					 .dropped = commit->dropped,
 					 .abandoned = commit->abandoned};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "log/log_private.h"
 
+#define ASK_NS UINT64_C(1000000000) /* the bound of the kernel grows by 0.5 ms in this time */
+
 /* Fill in the log's part of a checkpoint: the state of the log after the write of all staged events. */
 static void fill_checkpoint(const struct px_log *log, struct px_checkpoint_log *to)
 {
@@ -65,6 +67,29 @@ uint64_t px_log_nr_lost(const struct px_log *log)
 	return log->nr_lost + log->staged.nr_overwritten;
 }
 
+/* A process that traces itself asks once, because it may get a filter of its system calls at any time. */
+static bool asks_error(struct px_log *log, uint64_t now_ns)
+{
+	bool is_first = log->next_error_ns == 0;
+
+	if (now_ns < log->next_error_ns)
+		return false;
+	log->next_error_ns = log->remote_pid ? now_ns + ASK_NS : UINT64_MAX;
+	return log->remote_pid || (is_first && px_log_clocks_may_ask());
+}
+
+void px_log_read_clocks(struct px_log *log, const struct px_log_state *state)
+{
+	struct px_clock_reading reading;
+
+	if (!log->reads_clocks || state->offset_ns == 0)
+		return;
+	reading = px_log_clocks_read(state->offset_ns);
+	if (asks_error(log, reading.time_ns))
+		reading.error_ns = px_log_clocks_error();
+	px_log_clocks_add(&log->commit.clocks, &reading);
+}
+
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size)
 {
 	struct px_log_commit *commit = &log->commit;
@@ -91,4 +116,5 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, si
 	commit->log_full = log->is_full;
 	commit->log_overrun = commit->nr_lost != 0;
 	commit->flush_error = log->first_error;
+	px_log_read_clocks(log, state);
 }

@@ -352,6 +352,8 @@ bool px_log_header_is_newer(const struct px_log_header *header)
 
 /* Commits. */
 
+#define COMMIT_BYTES offsetof(struct px_log_commit, clocks) /* that each version has */
+
 static uint32_t sum_of(const struct px_log_commit *commit, bool is_swapped)
 {
 	struct px_log_commit copy = *commit;
@@ -360,19 +362,21 @@ static uint32_t sum_of(const struct px_log_commit *commit, bool is_swapped)
 	copy.sum = 0;
 	if (is_swapped)
 		px_order_commit(&copy);
-	sum = px_frame_sum(0, &copy, sizeof(copy), is_swapped);
+	sum = px_frame_sum(0, &copy, COMMIT_BYTES, is_swapped);
 	return sum ? sum : 1;
 }
 
 void px_log_seal_commit(struct px_log_commit *commit)
 {
+	px_log_clocks_seal(&commit->clocks);
 	commit->sum = sum_of(commit, false);
 }
 
 static bool read_commit(int fd, const struct px_log_header *header, const struct px_log_layout *layout,
 			struct px_log_commit *commit)
 {
-	if (px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) != sizeof(*commit))
+	memset(&commit->clocks, 0, sizeof(commit->clocks));
+	if (px_txtb_file_read(fd, commit, sizeof(*commit), layout->base + layout->commit) < COMMIT_BYTES)
 		return false;
 	if (px_log_is_swapped(header))
 		px_order_commit(commit);

@@ -61,6 +61,7 @@
 #include "event/eventset.h"
 #include "event/names.h"
 #include "fields/fields.h"
+#include "log/clocks.h"
 #include "log/frame.h"
 #include "ring/record.h"
 #include "ring/wrapper_stats.h"
@@ -191,6 +192,8 @@ struct px_log_commit {
 	uint64_t nr_given_up; /* events before `first`, which a LOOP log has overwritten; nr_events includes them */
 	uint32_t nr_clears;
 	uint32_t sum; /* px_log_seal_commit(); 0: an older writer, which did not set it and the two before it */
+	/* Older writers do not have this, and older readers ignore it: the sum is that of the members before it. */
+	struct px_log_clocks clocks;
 };
 
 /*

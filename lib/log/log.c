@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "log/archive.h"
+
 #define STAGE_ENTRIES 4096
 
 static void fill_header(struct px_log *log, const struct px_log_setup *setup)
@@ -120,6 +122,7 @@ static int begin(struct px_log *log, const struct px_log_state *state)
 	log->commit.modules_at = log->tail.modules;
 	log->commit.wrappers_at = log->tail.wrappers;
 	log->commit.names_at = log->tail.names;
+	px_log_read_clocks(log, state);
 	return px_log_write_commit(log, state->checkpoint);
 }
 
@@ -139,6 +142,9 @@ int px_log_create(const struct px_log_setup *setup, const struct px_log_state *s
 	made->checkpoint_file = setup->checkpoint_file;
 	made->types = setup->types;
 	made->descriptions = setup->descriptions;
+	made->reads_clocks = true;
+	if (setup->from)
+		made->commit.clocks = setup->from->clocks;
 	made->remote_pid = setup->target_pid == setup->writer.pid ? 0 : setup->target_pid;
 	error = px_log_take_descriptor(made, setup->fd);
 	if (error) {

@@ -88,6 +88,7 @@ struct px_log_state {
 	bool is_full;
 	bool is_overrun;
 	double tick_ns; /* length of a tick of the stream's counter */
+	uint64_t offset_ns; /* what the stream adds to CLOCK_MONOTONIC; 0: the times are not those of this machine */
 };
 
 enum px_log_room {

@@ -12,6 +12,7 @@
  *	volume_file.c	the volume in the file, but for its entries and frames: header, object slots, zeros
  *	tail.c		writes what follows the last volume: modules, wrapper statistics, names
  *	commit.c	writes the commit and its checkpoint
+ *	clocks.c	readings of the wall clock
  *	titles.c	the titles of processes
  *	contexts.c	the objects that entries name, and their object slots
  *	volume.c	the volume in memory
@@ -122,6 +123,8 @@ struct px_log {
 	struct px_log_header header; /* header of the next volume to be written */
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* the commit in the file */
+	bool reads_clocks;	     /* this process made the log, and knows how its times are made */
+	uint64_t next_error_ns;	     /* of the log: when to ask again how far the wall clock may be from UTC */
 	const struct px_view *view;  /* view with the wrapper statistics; NULL: there are none */
 	struct px_archive *from;     /* the log of which this one is a copy; or NULL */
 	struct px_threadmap *threads;
@@ -342,6 +345,9 @@ PX_INLINE bool px_log_is_idle_after_stage(const struct px_log *log)
 {
 	return log->open != 0 || (log->is_idle && log->nr_staged == 0);
 }
+
+/* Read the wall clock, for the next commit. */
+void px_log_read_clocks(struct px_log *log, const struct px_log_state *state);
 
 /* Fill in the next commit.  frame_size: size in bytes of the last frame before the commit. */
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size);

@@ -73,6 +73,8 @@ void px_order_commit(struct px_log_commit *commit)
 	SWAP(commit, px_log_commit, nr_names, 10);
 	SWAP(commit, px_log_commit, first_frame, 6);
 	SWAP(commit, px_log_commit, nr_clears, 2);
+	SWAP(commit, px_log_commit, clocks.nr_readings, offsetof(struct px_log_clocks, nr_runs) / sizeof(uint64_t));
+	SWAP(commit, px_log_commit, clocks.nr_runs, 2);
 }
 
 void px_order_footer(struct px_log_footer *footer)
@@ -123,7 +125,10 @@ AT(px_log_commit, nr_unlisted, 116);
 AT(px_log_commit, first_frame, 120);
 AT(px_log_commit, nr_given_up, 160);
 AT(px_log_commit, sum, 172);
-_Static_assert(sizeof(struct px_log_commit) == 176, "the same on all machines");
+AT(px_log_commit, clocks, 176);
+AT(px_log_clocks, run, 8);
+AT(px_log_clocks, nr_runs, 248);
+_Static_assert(sizeof(struct px_log_commit) == 432, "the same on all machines");
 AT(px_log_header, volume_max, 440);
 _Static_assert(sizeof(struct px_log_header) == 464, "the same on all machines");
 AT(px_txtb_entry, stamp, 12);

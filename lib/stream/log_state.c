@@ -135,6 +135,7 @@ void px_stream_log_state(struct px_stream *stream, bool in_hand, struct px_log_s
 			    state->loss.dropped != 0 || state->loss.abandoned != 0;
 	state->is_full = px_view_is_full(&stream->view);
 	state->tick_ns = px_stream_tick_ns(stream);
+	state->offset_ns = stream->reader.timeline.realtime_offset_ns;
 	state->checkpoint = stream->logging.checkpoint;
 	fill_checkpoint(stream, in_hand, state->checkpoint);
 }

@@ -11,9 +11,9 @@ LC_ALL=C
 export LC_ALL
 
 orders='
-lib/log order frame format pack descriptor cache checkpoint volume contexts titles commit tail volume_file write usual on_cpu stage log finish copy resume
-lib/log order frame format unpack archive_slots archive_frames_find archive_frames_look archive_frames archive_source resume
-lib/log order format wrappers sink origins archive_origins archive_frames_find archive_frames_look archive_frames archive_source archive_names archive_log_events archive_log pack compact settle finish
+lib/log order frame clocks format pack descriptor cache checkpoint volume contexts titles commit tail volume_file write usual on_cpu stage log finish copy resume
+lib/log order frame clocks format unpack archive_slots archive_frames_find archive_frames_look archive_frames archive_source resume
+lib/log order clocks format wrappers sink origins archive_origins archive_frames_find archive_frames_look archive_frames archive_source archive_names archive_log_events archive_log pack compact settle finish
 lib/log format sink settle
 lib/log sink origins copy merge_tables merge_event merge
 lib/log format archive_source archive_txtb archive_names archive_log_events archive_log archive

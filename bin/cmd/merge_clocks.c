@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/merge_clocks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "base/units.h"
+#include "trace/origins.h"
+
+#define NAMED_MAX 3 /* of the files of which nothing is known, print so many */
+
+struct merge_clock merge_clock_of(struct source *source)
+{
+	struct merge_clock clock = {.clock = wall_clock_of(source)};
+	size_t nr = 0;
+	const struct txtrace_origin *origin = source->file.foreign ? NULL : source_origins(source, &nr);
+
+	if (nr > 0) {
+		snprintf(clock.host, sizeof(clock.host), "%s %s", origin->boot_id, origin->host_name);
+		clock.is_merged = origin->merged;
+	}
+	return clock;
+}
+
+static bool has_several_hosts(const struct merge_clock *clocks, unsigned int nr)
+{
+	for (unsigned int i = 1; i < nr; i++)
+		if (strcmp(clocks[i].host, clocks[0].host) != 0)
+			return true;
+	return false;
+}
+
+/* A clock that was set goes by two times in one log. */
+static void report_setting(const struct messages_file *file, const struct wall_clock *clock)
+{
+	char set[32], moved[32];
+
+	units_duration(set, sizeof(set), clock->set_ns < 0 ? -clock->set_ns : clock->set_ns);
+	units_duration(moved, sizeof(moved), clock->offset_ns < 0 ? -clock->offset_ns : clock->offset_ns);
+	message("%s: its wall clock was set %s by %s during the recording%s; its times become those of the newest "
+		"setting, %s %s",
+		file->path, clock->set_ns < 0 ? "back" : "forward", set,
+		clock->nr_settings > 1 ? ", and before" : "", moved, clock->offset_ns < 0 ? "earlier" : "later");
+	if (clock->is_contradictory)
+		message("%s: its kernel told of errors that contradict each other: how far its times are from UTC is not "
+			"known",
+			file->path);
+}
+
+/* Name the first files of which nothing is known. */
+static void report_unknown(const struct messages_file *files, unsigned int nr_files, unsigned int nr_unknown)
+{
+	char names[300] = "", more[40] = "";
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < nr_files && nr < NAMED_MAX; i++) {
+		size_t length = strlen(names);
+
+		if (files[i].uncertainty_ns >= 0)
+			continue;
+		snprintf(names + length, sizeof(names) - length, "%s%s", nr > 0 ? ", " : "", files[i].path);
+		nr++;
+	}
+	if (nr_unknown > nr)
+		snprintf(more, sizeof(more), " and %u more files", nr_unknown - nr);
+	message("%s%s: how far the times are from those of other hosts is not known, because no log tells of a time server; "
+		"see --message and --offset",
+		names, more);
+}
+
+/* Say how far the clocks of several hosts are from each other at most. */
+static void report_uncertainty(const struct messages_file *files, unsigned int nr_files)
+{
+	unsigned int nr_unknown = 0, worst = nr_files;
+	char error[32];
+
+	for (unsigned int i = 0; i < nr_files; i++)
+		if (files[i].uncertainty_ns < 0)
+			nr_unknown++;
+		else if (worst == nr_files || files[i].uncertainty_ns > files[worst].uncertainty_ns)
+			worst = i;
+	if (nr_unknown > 0)
+		report_unknown(files, nr_files, nr_unknown);
+	if (worst == nr_files)
+		return;
+	units_duration(error, sizeof(error), files[worst].uncertainty_ns);
+	message("the times of %s are at most %s from UTC, as the kernels told%s",
+		nr_unknown > 0 ? "the other files" : "all files", error,
+		nr_files - nr_unknown > 1 ? ": so two hosts differ by twice that at most" : "");
+}
+
+void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
+{
+	for (unsigned int i = 0; i < nr_files; i++) {
+		const struct wall_clock *clock = &clocks[i].clock;
+
+		if (clocks[i].is_set_by_user || clock->nr_runs == 0)
+			continue;
+		files[i].correction = (struct clock_correction){
+			clock->offset_ns, clock->drift, clock->origin_ns + files[i].shift_ns};
+		files[i].uncertainty_ns = clock->uncertainty_ns;
+	}
+}
+
+void merge_clocks_report(const struct merge_clock *clocks, const struct messages_file *files, unsigned int nr_files)
+{
+	for (unsigned int i = 0; i < nr_files; i++)
+		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0)
+			report_setting(&files[i], &clocks[i].clock);
+	if (has_several_hosts(clocks, nr_files))
+		report_uncertainty(files, nr_files);
+}

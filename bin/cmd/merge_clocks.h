@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Correct the times of logs of several hosts by what each log tells of the wall clock of its host. */
+#ifndef TXTRACE_CMD_MERGE_CLOCKS_H
+#define TXTRACE_CMD_MERGE_CLOCKS_H
+
+#include <stdbool.h>
+
+#include "report/messages.h"
+#include "report/wall_clock.h"
+
+struct merge_clock {
+	char host[112];	    /* boot id and name of the host */
+	bool is_merged;	    /* the log was made of others, whose clocks were corrected already */
+	bool is_set_by_user; /* its times are those of --offset */
+	struct wall_clock clock;
+};
+
+/* Read the facts of a file that is open. */
+struct merge_clock merge_clock_of(struct source *source);
+
+/* Set the corrections and the uncertainties of the files.  The clocks have the order of the files. */
+void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
+
+/* Print which wall clocks were set, and, if there are several hosts, what is known of their clocks. */
+void merge_clocks_report(const struct merge_clock *clocks, const struct messages_file *files, unsigned int nr_files);
+
+#endif
