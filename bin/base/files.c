@@ -31,6 +31,14 @@ size_t length_without_suffix(const char *path)
 	return point && point != name ? (size_t)(point - path) : strlen(path);
 }
 
+char *target_of(const char *path)
+{
+	struct stat status;
+	char *target = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
+
+	return target ?: strdup(path);
+}
+
 const char *temporary_directory(void)
 {
 	const char *directory = getenv("TMPDIR");

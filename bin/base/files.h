@@ -18,6 +18,12 @@ size_t length_without_suffix(const char *path);
 /* Return the file name of a path, without the directories. */
 const char *name_of(const char *path);
 
+/*
+ * Return the path to write to instead of this one: the file that a symbolic link leads to, or the path itself.  The
+ * caller frees the text.  Return NULL if memory is short.
+ */
+char *target_of(const char *path);
+
 /* Return the directory for temporary files: $TMPDIR, or /tmp. */
 const char *temporary_directory(void);
 

@@ -14,23 +14,7 @@
 
 #include "base/files.h"
 #include "base/message.h"
-
-/*
- * Open a file without a name.  Return -1 if the file system does not support O_TMPFILE.  Also return -1 if the tool
- * could not give the file a name later.
- */
-static int open_unnamed(const char *path)
-{
-	char *directory = directory_of(path);
-	int fd = directory ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
-
-	free(directory);
-	if (fd >= 0 && access("/proc/self/fd", X_OK) != 0) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
+#include "base/unnamed.h"
 
 static bool open_file(struct text *text)
 {
@@ -47,7 +31,7 @@ static bool open_file(struct text *text)
 	/* If the path is a device or a pipe, write to it directly. */
 	if (stat(text->path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		text->fd = open(text->path, O_WRONLY | O_CLOEXEC);
-	} else if ((text->fd = open_unnamed(text->path)) >= 0) {
+	} else if ((text->fd = unnamed_open(text->path, O_WRONLY)) >= 0) {
 		text->is_unnamed = true;
 	} else if (asprintf(&text->part, "%s.XXXXXX", text->path) >= 0) {
 		text->fd = mkostemp(text->part, O_CLOEXEC);
@@ -85,7 +69,7 @@ bool text_open(struct text *text, const char *path, bool overwrites)
 		return true;
 	}
 	text->fd = -1;
-	text->path = strdup(path);
+	text->path = overwrites ? target_of(path) : strdup(path);
 	if (text->path && open_file(text)) {
 		text->is_terminal = isatty(text->fd);
 		return true;
@@ -137,39 +121,11 @@ static int give_name(const struct text *text)
 	return rename(text->part, text->path);
 }
 
-/* Return an unused name in the same directory, or NULL after a failure. */
-static char *name_part(const char *path)
-{
-	char *part = NULL;
-	int fd = asprintf(&part, "%s.XXXXXX", path) < 0 ? -1 : mkostemp(part, O_CLOEXEC);
-
-	if (fd < 0) {
-		free(part);
-		return NULL;
-	}
-	close(fd);
-	unlink(part);
-	return part;
-}
-
-static int give_first_name(struct text *text)
-{
-	char own[32];
-
-	snprintf(own, sizeof(own), "/proc/self/fd/%d", text->fd);
-	if (linkat(AT_FDCWD, own, AT_FDCWD, text->path, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	if (!text->overwrites || errno != EEXIST)
-		return -1;
-	text->part = name_part(text->path);
-	return text->part ? linkat(AT_FDCWD, own, AT_FDCWD, text->part, AT_SYMLINK_FOLLOW) : -1;
-}
-
 bool text_close(struct text *text, bool keep)
 {
 	text_flush(text);
-	if (text->is_unnamed && keep && !text->error && give_first_name(text) != 0)
-		text->error = errno;
+	if (text->is_unnamed && keep && !text->error)
+		text->error = unnamed_give_name(text->fd, text->path, text->overwrites);
 	if (text->path && close(text->fd) != 0 && !text->error)
 		text->error = errno;
 	if (text->part && keep && !text->error && give_name(text) != 0)

@@ -39,12 +39,12 @@ static void report_setting(const struct messages_file *file, const struct wall_c
 	units_duration(set, sizeof(set), clock->set_ns < 0 ? -clock->set_ns : clock->set_ns);
 	units_duration(moved, sizeof(moved), clock->offset_ns < 0 ? -clock->offset_ns : clock->offset_ns);
 	message("%s: its wall clock was set %s by %s during the recording%s; its times become those of the newest "
-		"setting, %s %s",
+		"setting: %s %s",
 		file->path, clock->set_ns < 0 ? "back" : "forward", set,
 		clock->nr_settings > 1 ? ", and before" : "", moved, clock->offset_ns < 0 ? "earlier" : "later");
 	if (clock->is_contradictory)
-		message("%s: its kernel told of errors that contradict each other: how far its times are from UTC is not "
-			"known",
+		message("%s: its kernel told of errors that contradict each other: how far its times are from UTC is "
+			"not known",
 			file->path);
 }
 
@@ -64,8 +64,8 @@ static void report_unknown(const struct messages_file *files, unsigned int nr_fi
 	}
 	if (nr_unknown > nr)
 		snprintf(more, sizeof(more), " and %u more files", nr_unknown - nr);
-	message("%s%s: how far the times are from those of other hosts is not known, because no log tells of a time server; "
-		"see --message and --offset",
+	message("%s%s: how far the times are from those of other hosts is not known, because no log tells of a time "
+		"server; see --message and --offset",
 		names, more);
 }
 

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/leftovers.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/unnamed.h"
 
 #define DRIFT_UNIT 1e12
 #define COPY_BYTES (1 << 20)
@@ -213,7 +215,9 @@ static int make_temporary(const char *directory, const char *name, char **path)
 	if (asprintf(path, "%s/.%.200s.XXXXXX", directory, name) < 0)
 		*path = must(NULL);
 	fd = mkostemp(*path, O_CLOEXEC);
-	if (fd < 0) {
+	if (fd >= 0) {
+		leftovers_note(*path);
+	} else {
 		message_error(errno, "%s", *path);
 		free(*path);
 		*path = NULL;
@@ -221,12 +225,17 @@ static int make_temporary(const char *directory, const char *name, char **path)
 	return fd;
 }
 
+static void remove_temporary(const char *path)
+{
+	unlink(path);
+	leftovers_forget(path);
+	free((char *)path);
+}
+
 static void remove_all(struct messages_file *files, unsigned int nr)
 {
-	for (unsigned int i = 0; i < nr; i++) {
-		unlink(files[i].path);
-		free((char *)files[i].path);
-	}
+	for (unsigned int i = 0; i < nr; i++)
+		remove_temporary(files[i].path);
 	free(files);
 }
 
@@ -318,16 +327,17 @@ static bool copy_to_device(const char *path, int fd)
 }
 
 /* link() never replaces a file; some file systems do not have it. */
-static int give_name(const struct merge_log *merge, const char *part)
+static int rename_part(const char *target, const char *part, bool overwrites)
 {
-	if (!merge->overwrites && link(part, merge->output) == 0)
+	if (!overwrites && link(part, target) == 0)
 		return unlink(part) == 0 ? 0 : errno;
-	if (!merge->overwrites && access(merge->output, F_OK) == 0)
+	if (!overwrites && access(target, F_OK) == 0)
 		return EEXIST;
-	return rename(part, merge->output) == 0 ? 0 : errno;
+	return rename(part, target) == 0 ? 0 : errno;
 }
 
-static bool finish(const struct merge_log *merge, int fd, const char *part)
+/* part: the temporary name; NULL: the file has none. */
+static bool finish(const struct merge_log *merge, int fd, const char *target, const char *part)
 {
 	mode_t mask = umask(0);
 	int error = 0;
@@ -340,7 +350,8 @@ static bool finish(const struct merge_log *merge, int fd, const char *part)
 	if (fchmod(fd, 0666 & ~mask) != 0)
 		error = errno;
 	if (!error)
-		error = give_name(merge, part);
+		error = part ? rename_part(target, part, merge->overwrites) :
+			       unnamed_give_name(fd, target, merge->overwrites);
 	if (error == EEXIST)
 		message("%s already exists; --force overwrites it", merge->output);
 	else if (error)
@@ -348,27 +359,38 @@ static bool finish(const struct merge_log *merge, int fd, const char *part)
 	return !error;
 }
 
+/* Open a file for the merged log: without a name if that is possible.  Return -1 after a message. */
+static int open_output(const char *target, bool is_copied, char **part)
+{
+	char *directory = is_copied ? must(strdup(temporary_directory())) : must(directory_of(target));
+	int fd = is_copied ? -1 : unnamed_open(target, O_RDWR);
+
+	*part = NULL;
+	if (fd < 0)
+		fd = make_temporary(directory, is_copied ? "txtrace-merge" : name_of(target), part);
+	free(directory);
+	return fd;
+}
+
 bool merge_log_write(const struct merge_log *merge)
 {
-	bool is_stdout = strcmp(merge->output, "-") == 0, is_copied, is_fine;
+	bool is_stdout = strcmp(merge->output, "-") == 0, is_fine;
 	struct stat status;
-	char *directory, *part;
+	char *target, *part;
 	int fd;
 
 	if (!is_stdout && !merge->overwrites && lstat(merge->output, &status) == 0) {
 		message("%s already exists; --force overwrites it", merge->output);
 		return false;
 	}
-	is_copied = is_stdout || is_device(merge->output);
-	directory = is_copied ? must(strdup(temporary_directory())) : must(directory_of(merge->output));
-	fd = make_temporary(directory, is_copied ? "txtrace-merge" : name_of(merge->output), &part);
-	free(directory);
-	if (fd < 0)
-		return false;
-	is_fine = merge_into(merge, fd) && finish(merge, fd, part);
-	close(fd);
-	unlink(part); /* it has another name now, or is of no use */
-	free(part);
+	target = must(target_of(merge->output));
+	fd = open_output(target, is_stdout || is_device(merge->output), &part);
+	is_fine = fd >= 0 && merge_into(merge, fd) && finish(merge, fd, target, part);
+	if (fd >= 0)
+		close(fd);
+	if (part)
+		remove_temporary(part); /* it has another name now, or is of no use */
+	free(target);
 	return is_fine;
 }
 

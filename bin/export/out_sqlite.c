@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "cli/options.h"
@@ -25,9 +26,9 @@ static bool write_database(struct export *export, const char *path)
 }
 
 /* Give the file its final name.  link() fails if another file has this name. */
-static bool name_file(const struct export *export, const char *part)
+static bool name_file(const struct export *export, const char *part, const char *target)
 {
-	if (export->overwrites ? rename(part, export->output) == 0 : link(part, export->output) == 0)
+	if (export->overwrites ? rename(part, target) == 0 : link(part, export->output) == 0)
 		return true;
 	if (errno == EEXIST)
 		message("%s exists; --force overwrites it", export->output);
@@ -41,7 +42,7 @@ static bool run(struct export *export)
 {
 	bool is_fine = false;
 	struct stat status;
-	char *part;
+	char *target, *part;
 
 	if (!export->overwrites && access(export->output, F_OK) == 0) {
 		message("%s exists; --force overwrites it", export->output);
@@ -52,14 +53,16 @@ static bool run(struct export *export)
 		message("%s is not a regular file", export->output);
 		return false;
 	}
-	if (asprintf(&part, "%s.part-%ld", export->output, (long)getpid()) < 0)
+	target = must(target_of(export->output));
+	if (asprintf(&part, "%s.part-%ld", target, (long)getpid()) < 0)
 		part = must(NULL);
 	if (access(part, F_OK) == 0)
 		message("%s exists; remove it first", part);
 	else
-		is_fine = write_database(export, part) && name_file(export, part);
+		is_fine = write_database(export, part) && name_file(export, part, target);
 	unlink(part);
 	free(part);
+	free(target);
 	return is_fine;
 }
 

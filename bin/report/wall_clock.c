@@ -25,8 +25,8 @@ static bool is_sound(const struct txtrace_clock_run *run)
 {
 	const long long most = INT64_MAX / 8;
 
-	return run->low_ns <= run->high_ns && run->low_ns > -most && run->high_ns < most && run->from_ns <= run->until_ns &&
-	       run->until_ns < (unsigned long long)INT64_MAX;
+	return run->low_ns <= run->high_ns && run->low_ns > -most && run->high_ns < most &&
+	       run->from_ns <= run->until_ns && run->until_ns < (unsigned long long)INT64_MAX;
 }
 
 static void load(const struct source *source, struct wall_clock *clock)
@@ -57,7 +57,8 @@ static size_t find_bounds(const struct wall_clock *clock, struct clock_bound *lo
 		const struct txtrace_clock_error *error = &run->error[i];
 		double at = (double)((long long)error->time_ns - clock->origin_ns);
 
-		if (error->error_ns < 0 || error->error_ns > INT64_MAX / 8 || error->time_ns > (unsigned long long)INT64_MAX)
+		if (error->error_ns < 0 || error->error_ns > INT64_MAX / 8 ||
+		    error->time_ns > (unsigned long long)INT64_MAX)
 			continue;
 		lower[nr] = (struct clock_bound){at, (double)run->low_ns - (double)error->error_ns};
 		upper[nr++] = (struct clock_bound){at, (double)run->high_ns + (double)error->error_ns};

@@ -263,6 +263,45 @@ wait $!
 rows cpu,pid,host,event,hex out.trx >got
 rows cpu,pid,host,event,hex m.trx | cmp -s - got || complain 'merge -o - writes another log'
 
+# With --force, a symbolic link stays, and what it leads to is written.
+mkdir target
+for command in 'merge -o link.trx a.trx b.trx' 'export --to trx -o link.trx a.trx' \
+	'export --to sqlite -o link.trx a.trx'; do
+	rm -f link.trx target/it.trx
+	echo old >target/it.trx
+	ln -s target/it.trx link.trx
+	# shellcheck disable=SC2086  # a command and its arguments
+	"$tool" ${command%% *} --force ${command#* } 2>err || grep -q 'without SQLite' err || complain "$command: $(cat err)"
+	nr_checks=$((nr_checks + 1))
+	[ -L link.trx ] && { grep -q 'without SQLite' err || [ "$(wc -c <target/it.trx)" -gt 1000 ]; } && [ "$(ls -A target)" = it.trx ] ||
+		complain "$command: $(ls -lA link.trx target)"
+done
+
+# A signal leaves nothing: not beside the output, and not in the directory of temporary files.
+mkdir large temporary
+"$mklog" large/0 60000 64 worker || complain 'no log could be written'
+i=1
+while [ $i -lt 26 ]; do
+	cp large/0 large/$i
+	set_bytes "large/$i" 48 "$(printf 'large-%010d' $i)" 16
+	i=$((i + 1))
+done
+for number in TERM KILL; do
+	for files in 'large/0 large/1 large/2' 'large/*'; do
+		[ "$number$files" = 'KILLlarge/*' ] && continue # those are in the directory of temporary files
+		rm -rf out.d
+		mkdir out.d
+		# shellcheck disable=SC2086  # a list of files
+		(TMPDIR=$scratch/temporary exec "$tool" merge -o out.d/x.trx $files 2>err) &
+		sleep 0.5
+		kill -$number $! || complain "merge of $files ended too early"
+		wait $! 2>err
+		nr_checks=$((nr_checks + 1))
+		[ -z "$(ls -A out.d temporary)" ] || [ "$(ls -A out.d temporary | tr -d '\n ')" = 'out.d:temporary:' ] ||
+			complain "SIG$number leaves $(ls -A out.d temporary)"
+	done
+done
+
 # In a trace buffer, too, the threads of two hosts are two.  The CPUs of two hosts cannot be files of their own.
 merge --to trx -o both.trx a.trx b.trx
 nr_checks=$((nr_checks + 1))
