@@ -21,4 +21,14 @@ static inline char *px_decimal_put(char *to, uint32_t number)
 	return to;
 }
 
+/* Return the number whose digits begin at this address; 0 if there are none, or if the address is NULL. */
+static inline uint64_t px_decimal_get(const char *at)
+{
+	uint64_t number = 0;
+
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	return number;
+}
+
 #endif

@@ -13,9 +13,6 @@
 #include "base/compiler.h"
 #include "base/confined.h"
 #include "base/decimal.h"
-#include "base/file_at.h"
-
-#define MEMORY_ATTEMPTS 1000
 
 #define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
@@ -32,7 +29,7 @@ static void put_path(char path[PATH_BYTES], uint32_t pid, const char *name)
 	strcpy(px_decimal_put(stpcpy(path, "/proc/"), pid), name);
 }
 
-static int open_proc(uint32_t pid, const char *name)
+int px_procfs_open(uint32_t pid, const char *name)
 {
 	char path[PATH_BYTES];
 
@@ -135,18 +132,9 @@ static const char *stat_field(const char *text, int n)
 	return at;
 }
 
-static uint64_t number_at(const char *at)
-{
-	uint64_t number = 0;
-
-	for (; at && *at >= '0' && *at <= '9'; at++)
-		number = number * 10 + (uint64_t)(*at - '0');
-	return number;
-}
-
 static uint64_t stat_start(const char *text)
 {
-	return number_at(stat_field(text, 22));
+	return px_decimal_get(stat_field(text, 22));
 }
 
 /* Without /proc or a free descriptor, only kill() can show that a thread is gone. */
@@ -169,7 +157,7 @@ enum px_procfs px_procfs_of(uint32_t tid)
 	if (!read_stat(tid, text))
 		return kernel_knows(tid) ? PX_PROCFS_RUNNING : PX_PROCFS_GONE;
 	state = stat_field(text, 3);
-	if (!state || strchr("ZXx", *state) || number_at(stat_field(text, 9)) & EXITING)
+	if (!state || strchr("ZXx", *state) || px_decimal_get(stat_field(text, 9)) & EXITING)
 		return PX_PROCFS_GONE;
 	return strchr("Tt", *state) ? PX_PROCFS_STOPPED : PX_PROCFS_RUNNING;
 }
@@ -187,7 +175,7 @@ bool px_procfs_parent(uint32_t pid, uint32_t *parent, uint64_t *start)
 
 	if (!read_stat(pid, text))
 		return false;
-	*parent = (uint32_t)number_at(stat_field(text, 4));
+	*parent = (uint32_t)px_decimal_get(stat_field(text, 4));
 	*start = stat_start(text);
 	return true;
 }
@@ -215,19 +203,7 @@ static bool has_threads(uint32_t pid)
 {
 	char text[STAT_BYTES];
 
-	return read_stat(pid, text) && number_at(stat_field(text, 20)) > 1;
-}
-
-bool px_procfs_is_same(uint32_t pid, uint64_t start)
-{
-	uint64_t now = px_procfs_start(pid);
-
-	return (px_procfs_has(pid) || has_threads(pid)) && (start == 0 || now == 0 || now == start);
-}
-
-bool px_procfs_has_word(uint64_t word)
-{
-	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
+	return read_stat(pid, text) && px_decimal_get(stat_field(text, 20)) > 1;
 }
 
 /* The link target has the form pid:[4026531836]. */
@@ -245,6 +221,30 @@ static uint32_t number_of_namespace(const char *path)
 	return number;
 }
 
+/* Return false if this is unknown. */
+static bool is_in_other_time_namespace(uint32_t pid)
+{
+	char path[PATH_BYTES];
+	uint32_t own = number_of_namespace("/proc/thread-self/ns/time"), other;
+
+	put_path(path, pid, "/ns/time");
+	other = number_of_namespace(path);
+	return own != 0 && other != 0 && other != own;
+}
+
+bool px_procfs_is_same(uint32_t pid, uint64_t start)
+{
+	uint64_t now = px_procfs_start(pid);
+
+	return (px_procfs_has(pid) || has_threads(pid)) &&
+	       (start == 0 || now == 0 || now == start || is_in_other_time_namespace(pid));
+}
+
+bool px_procfs_has_word(uint64_t word)
+{
+	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
+}
+
 uint32_t px_procfs_pid_namespace(void)
 {
 	return number_of_namespace("/proc/thread-self/ns/pid");
@@ -257,31 +257,6 @@ bool px_procfs_keeps_children(void)
 	return own != 0 && number_of_namespace("/proc/thread-self/ns/pid_for_children") == own;
 }
 
-/*
- * Return true if the file contains `name`.  Read the file in pieces.  Keep the end of each piece,
- * because `name` may be split between two pieces.  If the file is empty, the thread has just ended,
- * so the answer is unknown: return true.
- */
-static bool may_hold(int fd, const char *name)
-{
-	char text[4096 + 1];
-	size_t kept = 0, length = strlen(name);
-	bool found = false, is_empty = true;
-	ssize_t got = 0;
-
-	while (!found && (got = syscall(SYS_read, fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
-		text[kept + (size_t)got] = '\0';
-		found = strstr(text, name) != NULL;
-		is_empty = false;
-		kept += (size_t)got;
-		if (kept >= length) {
-			memmove(text, text + kept - length + 1, length - 1);
-			kept = length - 1;
-		}
-	}
-	return found || is_empty || got < 0;
-}
-
 /* Return the first thread of the process for which `accepts` returns true, or 0. */
 static uint32_t find_thread(uint32_t pid, bool (*accepts)(uint32_t tid))
 {
@@ -292,7 +267,7 @@ static uint32_t find_thread(uint32_t pid, bool (*accepts)(uint32_t tid))
 		char name[];
 	} __attribute__((packed)) * entry;
 	char entries[2048];
-	int fd = open_proc(pid, "/task");
+	int fd = px_procfs_open(pid, "/task");
 	uint32_t found = 0;
 	long got;
 
@@ -302,7 +277,7 @@ static uint32_t find_thread(uint32_t pid, bool (*accepts)(uint32_t tid))
 			uint32_t tid;
 
 			entry = (void *)at;
-			tid = (uint32_t)number_at(entry->name);
+			tid = (uint32_t)px_decimal_get(entry->name);
 			found = tid != 0 && accepts(tid) ? tid : 0;
 		}
 	if (fd >= 0)
@@ -356,7 +331,7 @@ int px_procfs_exit_status(void)
 	char text[STAT_BYTES];
 
 	return read_file((uint32_t)syscall(SYS_getpid), "/stat", text, STAT_BYTES) ?
-		       (int)(number_at(stat_field(text, 52)) >> 8 & 0xFF) :
+		       (int)(px_decimal_get(stat_field(text, 52)) >> 8 & 0xFF) :
 		       0;
 }
 
@@ -377,7 +352,7 @@ static bool differs_from_caller(uint32_t tid)
 		return true;
 	length = (size_t)(strrchr(own, ')') + 1 - own_name);
 	return strncmp(name, own_name, length) != 0 || name[length] != ' ' ||
-	       number_at(stat_field(other, 32)) != number_at(stat_field(own, 32));
+	       px_decimal_get(stat_field(other, 32)) != px_decimal_get(stat_field(own, 32));
 }
 
 bool px_procfs_has_different_threads(void)
@@ -385,225 +360,4 @@ bool px_procfs_has_different_threads(void)
 	uint32_t pid = (uint32_t)syscall(SYS_getpid);
 
 	return px_procfs_nr_threads() == 0 || find_thread(pid, differs_from_caller) != 0;
-}
-
-/*
- * Return true if the file is not empty.  Otherwise errno is the error of the read, or 0 if the file
- * is empty.
- */
-static bool has_text(int fd)
-{
-	char first;
-	long got;
-
-	errno = 0;
-	got = px_read_at(fd, &first, 1, 0);
-	return got == 1;
-}
-
-/* Open the list of mappings of this thread.  Return a descriptor, or -errno; -ESRCH if the thread is exiting. */
-static int open_thread_maps(uint32_t tid)
-{
-	int fd = open_proc(tid, "/maps");
-	int error;
-
-	if (fd >= 0 && has_text(fd))
-		return fd;
-	error = errno;
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	return error == 0 || error == ENOENT ? -ESRCH : -error;
-}
-
-/*
- * Open the list of mappings of a process.  If the thread that has been asked is exiting, ask another one.  A thread
- * whose list is not there, and which is not exiting, is one of the kernel.  Return a descriptor, or -errno, as
- * px_procfs_segments() does.
- */
-static int open_maps(uint32_t pid)
-{
-	uint32_t tid, asked = 0;
-	int fd;
-
-	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
-		tid = px_procfs_thread(pid);
-		if (tid == 0)
-			return -ESRCH;
-		if (tid == asked)
-			return -EPERM;
-		fd = open_thread_maps(tid);
-		if (fd >= 0)
-			PX_TESTPOINT("procfs.maps.opened");
-		if (fd != -ESRCH)
-			return fd == -EACCES ? -EPERM : fd;
-		asked = tid;
-	}
-	return -EAGAIN;
-}
-
-/*
- * next_line() reads this file line by line.  It discards the end of a line that is too long for the buffer.  The lines
- * of interest are short.
- */
-struct lines {
-	int fd, repeats;
-	ssize_t used, got;
-	char text[4096];
-	char line[512];
-};
-
-static void begin_maps(struct lines *lines, uint32_t pid)
-{
-	lines->used = lines->got = 0;
-	lines->fd = open_maps(pid);
-}
-
-/*
- * Close the file.  Return true if the thread that has been asked ended before its list had been read, so that the
- * caller must begin again.
- */
-static bool must_repeat_maps(struct lines *lines)
-{
-	if (lines->fd < 0)
-		return false;
-	syscall(SYS_close, lines->fd);
-	if (lines->got >= 0)
-		return false;
-	lines->fd = -EAGAIN;
-	return ++lines->repeats < MEMORY_ATTEMPTS;
-}
-
-static bool next_line(struct lines *lines)
-{
-	size_t length = 0;
-
-	for (;;) {
-		char c;
-
-		if (lines->used == lines->got) {
-			lines->got = syscall(SYS_read, lines->fd, lines->text, sizeof(lines->text));
-			lines->used = 0;
-			if (lines->got <= 0)
-				return false;
-		}
-		c = lines->text[lines->used++];
-		if (c == '\n')
-			break;
-		if (length < sizeof(lines->line) - 1)
-			lines->line[length++] = c;
-	}
-	lines->line[length] = '\0';
-	return true;
-}
-
-/* Return the field of a line of /proc/<pid>/maps with this number, counted from 0, or NULL. */
-static const char *field_of(const char *line, int number)
-{
-	for (; line && number > 0; number--) {
-		line = strchr(line, ' ');
-		line = line ? line + 1 : NULL;
-	}
-	return line;
-}
-
-/*
- * Return true if this line of /proc/<pid>/maps is for a System V segment, and set its id.  The
- * fields of the line are: address perms offset dev inode name.  For a System V segment the kernel
- * shows the id as the inode.
- */
-static bool segment_of(const char *line, uint32_t *id)
-{
-	const char *at = strstr(line, " /SYSV") ? field_of(line, 4) : NULL;
-
-	if (!at)
-		return false;
-	*id = (uint32_t)number_at(at);
-	return true;
-}
-
-/*
- * Return the name of the file without its directory, if this line is for a shared mapping without any rights of a file
- * whose name begins with prefix.  Otherwise return NULL.
- */
-static const char *file_of(const char *line, const char *prefix)
-{
-	const char *perms = field_of(line, 1);
-	const char *name = strrchr(line, '/');
-
-	if (!perms || strncmp(perms, "---s ", 5) != 0 || !name ||
-	    strncmp(name + 1, prefix, strlen(prefix)) != 0)
-		return NULL;
-	return name + 1;
-}
-
-int px_procfs_segments(uint32_t pid, uint32_t id[], int max)
-{
-	int saved_errno = errno;
-	struct lines lines = {.repeats = 0};
-	int nr;
-
-	do {
-		nr = 0;
-		begin_maps(&lines, pid);
-		while (lines.fd >= 0 && nr < max && next_line(&lines))
-			nr += segment_of(lines.line, &id[nr]);
-	} while (must_repeat_maps(&lines));
-	errno = saved_errno;
-	return lines.fd < 0 ? lines.fd : nr;
-}
-
-bool px_procfs_has_segment(uint32_t pid, uint32_t id)
-{
-	int saved_errno = errno;
-	struct lines lines = {.repeats = 0};
-	bool has;
-
-	do {
-		uint32_t found;
-
-		has = false;
-		begin_maps(&lines, pid);
-		while (lines.fd >= 0 && !has && next_line(&lines))
-			has = segment_of(lines.line, &found) && found == id;
-	} while (must_repeat_maps(&lines));
-	errno = saved_errno;
-	return has || lines.fd < 0;
-}
-
-bool px_procfs_file(uint32_t pid, const char *prefix, char *name, size_t size, uint64_t *inode)
-{
-	int saved_errno = errno;
-	struct lines lines = {.repeats = 0};
-	bool found;
-
-	do {
-		found = false;
-		begin_maps(&lines, pid);
-		while (lines.fd >= 0 && !found && next_line(&lines)) {
-			const char *file = file_of(lines.line, prefix);
-
-			if (!file || strlen(file) >= size ||
-			    strchr(file, ' ')) /* deleted files have a space */
-				continue;
-			strcpy(name, file);
-			*inode = number_at(field_of(lines.line, 4));
-			found = true;
-		}
-	} while (must_repeat_maps(&lines));
-	errno = saved_errno;
-	return found;
-}
-
-bool px_procfs_maps(uint32_t pid, const char *name)
-{
-	int saved_errno = errno;
-	int fd = open_maps(pid);
-	bool maps = true;
-
-	if (fd >= 0) {
-		maps = may_hold(fd, name);
-		syscall(SYS_close, fd);
-	}
-	errno = saved_errno;
-	return maps;
 }

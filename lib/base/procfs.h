@@ -31,6 +31,9 @@ bool px_procfs_has(uint32_t tid);
 /* The type of px_procfs_has(), for functions that get it as a parameter. */
 typedef bool px_procfs_asked(uint32_t tid);
 
+/* Open /proc/<pid><name>, for example with the name "/task".  Return a descriptor, or -1 with errno. */
+int px_procfs_open(uint32_t pid, const char *name);
+
 /* Return the start time of the process in clock ticks since boot, or 0 if it is unknown. */
 uint64_t px_procfs_start(uint32_t pid);
 
@@ -112,33 +115,9 @@ bool px_procfs_keeps_children(void);
 
 /*
  * Return true if the process with this pid exists and has this start time.  A start time of 0 is
- * unknown and matches any other.
+ * unknown and matches any other.  In each time namespace a process has another start time, so any
+ * matches if the process is in another one than the caller.
  */
 bool px_procfs_is_same(uint32_t pid, uint64_t start);
-
-/*
- * Write the ids of the System V segments that the process has attached, at most max ids.  Return their number, or
- *
- *	-ESRCH	the process has ended
- *	-EPERM	this process has no permission to read the mappings, or it is a process of the kernel
- *	-EAGAIN	the process ends threads, and begins others, faster than this function can ask them
- *	-EMFILE, -ENFILE, or another error of /proc
- */
-int px_procfs_segments(uint32_t pid, uint32_t id[], int max);
-
-/*
- * Find a file whose name begins with prefix and that the process has mapped as shared memory without any rights
- * (PROT_NONE).  Store its name, without the directory, and its inode number.  Return false if there is none, if the
- * file is deleted, if the name needs more than size bytes, or if this process cannot read the mappings.
- */
-bool px_procfs_file(uint32_t pid, const char *prefix, char *name, size_t size, uint64_t *inode);
-
-/* Return true if the process has attached this segment, or if its mappings cannot be read. */
-bool px_procfs_has_segment(uint32_t pid, uint32_t id);
-
-/*
- * Return true if the process maps a file with `name` in its path.  Also return true if its mappings cannot be read.
- */
-bool px_procfs_maps(uint32_t pid, const char *name);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/decimal.h"
 #include "base/layout.h"
 #include "base/procfs.h"
+#include "base/procfs_maps.h"
 #include "base/sysv.h"
 
 /* The mapped registry and its file; both are set once. */

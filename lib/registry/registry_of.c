@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/procfs.h"
+#include "base/procfs_maps.h"
 #include "base/sysv.h"
 #include "registry/names_file.h"
 

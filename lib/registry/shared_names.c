@@ -11,6 +11,7 @@
 
 #include "base/layout.h"
 #include "base/procfs.h"
+#include "base/procfs_maps.h"
 
 #define SHARED_NAMES_MAGIC PX_LAYOUT_MAGIC(0x79646d61667870)
 /* Another process is freeing the entry; no process has this word. */

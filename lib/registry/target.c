@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "base/procfs_maps.h"
 
 #define ATTEMPTS 1000
 

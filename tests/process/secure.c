@@ -31,6 +31,7 @@
 #include "base/compiler.h"
 #include "base/layout.h"
 #include "base/procfs.h"
+#include "base/procfs_maps.h"
 #include "base/shm.h"
 #include "base/sysv.h"
 #include "registry/names_file.h"

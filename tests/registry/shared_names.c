@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/procfs.h"
+#include "base/procfs_maps.h"
 #include "base/shm.h"
 #include "event/typelist.h"
 #include "registry/names_file.h"
