@@ -314,15 +314,22 @@ bool px_procfs_may_miss_first_thread(void)
 uint32_t px_procfs_nr_threads(void)
 {
 	uint32_t nr = 0;
-#ifdef SYS_newfstatat
 	int saved_errno = errno;
+#ifdef SYS_newfstatat
 	struct stat status;
 
 	if (syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &status, 0) == 0 &&
 	    status.st_nlink > 2)
 		nr = (uint32_t)status.st_nlink - 2;
-	errno = saved_errno;
+#else
+	/* Other machines have this call in several forms, and statx() in one. */
+	struct statx status;
+
+	if (syscall(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &status) == 0 &&
+	    status.stx_nlink > 2)
+		nr = status.stx_nlink - 2;
 #endif
+	errno = saved_errno;
 	return nr;
 }
 

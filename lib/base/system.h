@@ -25,7 +25,11 @@
 
 /* Deadlines for waits of the C library need the clock that the program sees, which another object may have changed. */
 #ifndef PX_SYSTEM_PROGRAM_CLOCK
+#if defined __TIMESIZE && __TIMESIZE == 32 && defined __USE_TIME_BITS64
+#define PX_SYSTEM_PROGRAM_CLOCK "__clock_gettime64" /* its name where time_t can have both sizes */
+#else
 #define PX_SYSTEM_PROGRAM_CLOCK "clock_gettime"
+#endif
 #endif
 extern int px_system_program_clock(clockid_t clock, struct timespec *now) __asm__(
 	PX_SYSTEM_PROGRAM_CLOCK);

@@ -434,7 +434,7 @@ struct px_log_machine px_log_machine(void)
 	machine.of_long = sizeof(long);
 	machine.of_pointer = sizeof(void *);
 	machine.of_thread = sizeof(pthread_t);
-	machine.of_time = sizeof(time_t);
+	machine.of_time = sizeof((struct px_attr_time){0}.s);
 	machine.of_attr = sizeof(struct px_attr);
 	if (uname(&name) == 0)
 		memcpy(machine.name, name.machine, strnlen(name.machine, sizeof(machine.name) - 1));

@@ -107,7 +107,7 @@ struct px_log_machine {
 	uint8_t of_long;
 	uint8_t of_pointer;
 	uint8_t of_thread; /* size of pthread_t */
-	uint8_t of_time;   /* size of time_t */
+	uint8_t of_time;   /* size of a time in this header; older logs of 32-bit machines: of time_t */
 	uint16_t of_attr;
 	char name[24]; /* name of the architecture */
 };

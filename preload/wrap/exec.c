@@ -322,11 +322,12 @@ static size_t count_arguments(va_list arguments)
 	return nr;
 }
 
-static void list_arguments(char **argv, const char *first, size_t nr, va_list arguments)
+/* The caller reads on where this function ends, which it could not if it passed the list itself. */
+static void list_arguments(char **argv, const char *first, size_t nr, va_list *arguments)
 {
 	argv[0] = (char *)(uintptr_t)first;
 	for (size_t i = 1; i <= nr; i++)
-		argv[i] = va_arg(arguments, char *);
+		argv[i] = va_arg(*arguments, char *);
 }
 
 /* Make an array of the arguments, from the last named parameter to the null pointer. */
@@ -338,7 +339,7 @@ static void list_arguments(char **argv, const char *first, size_t nr, va_list ar
 	va_end(list);                                                                              \
 	char **argv = __builtin_alloca((nr_arguments + 1) * sizeof(char *));                       \
 	va_start(list, first);                                                                     \
-	list_arguments(argv, first, nr_arguments, list)
+	list_arguments(argv, first, nr_arguments, &list)
 
 PX_WRAP int execl(const char *path, const char *first, ...)
 {
