@@ -23,7 +23,7 @@ static void *find_in(const struct px_c_library *library, const char *name)
 	return found ? found : (void *)abort;
 }
 
-#if defined __x86_64__ || defined __aarch64__
+#ifdef PX_JUMP_BY
 
 /* The assembly code below defines these variables. */
 #define PX_DIRECT(name) extern void *px_direct_to_##name __attribute__((visibility("hidden")));
@@ -74,6 +74,33 @@ void px_direct_prepare(void)
 	"ret\n"                                                                                    \
 	".cfi_endproc\n"
 #define FIRST(name) "call px_direct_prepare_all\n" JUMP(name)
+#elif defined __i386__
+#define VARIABLE(name) ".long px_direct_first_" #name "\n"
+/* All arguments are on the stack, so only align it. */
+#define PREPARE                                                                                    \
+	"px_direct_prepare_all:\n"                                                                 \
+	".cfi_startproc\n"                                                                         \
+	"subl $8, %esp\n.cfi_adjust_cfa_offset 8\n"                                                \
+	"call px_direct_prepare\n"                                                                 \
+	"addl $8, %esp\n.cfi_adjust_cfa_offset -8\n"                                               \
+	"ret\n"                                                                                    \
+	".cfi_endproc\n"
+#define FIRST(name) "call px_direct_prepare_all\n" JUMP(name)
+#elif defined __arm__
+#define VARIABLE(name) ".word px_direct_first_" #name "\n"
+#define PREPARE                                                                                    \
+	".type px_direct_prepare_all, %function\n"                                                 \
+	"px_direct_prepare_all:\n"                                                                 \
+	".cfi_startproc\n"                                                                         \
+	"push {r0-r3, ip, lr}\n"                                                                   \
+	".cfi_adjust_cfa_offset 24\n.cfi_offset lr, -4\n"                                          \
+	"bl px_direct_prepare\n"                                                                   \
+	"pop {r0-r3, ip, pc}\n"                                                                    \
+	".cfi_endproc\n"
+#define FIRST(name)                                                                                \
+	"push {ip, lr}\n.cfi_adjust_cfa_offset 8\n.cfi_offset lr, -4\n"                            \
+	"bl px_direct_prepare_all\n"                                                               \
+	"pop {ip, lr}\n.cfi_adjust_cfa_offset -8\n.cfi_restore lr\n" JUMP(name)
 #else
 #define VARIABLE(name) ".xword px_direct_first_" #name "\n"
 #define PREPARE                                                                                    \
@@ -99,16 +126,17 @@ void px_direct_prepare(void)
 #endif
 
 /* clang-format off */
-__asm__(".pushsection .text\n" PREPARE ".popsection\n");
+__asm__(PX_JUMP_PARTS ".pushsection .text\n" PX_JUMP_BEGIN PREPARE ".popsection\n");
 
 #define PX_DIRECT(name)                                                                            \
 	__asm__(".pushsection .data\n.balign 8\n"                                                  \
 		".hidden px_direct_to_" #name "\n.globl px_direct_to_" #name "\n"                  \
 		"px_direct_to_" #name ":\n" VARIABLE(name)                                         \
-		".popsection\n.pushsection .text\n"                                                \
+		".popsection\n.pushsection .text\n" PX_JUMP_BEGIN                                  \
 		".hidden px_direct_" #name "\n.globl px_direct_" #name "\n"                        \
 		".type px_direct_" #name ", %function\n"                                           \
 		"px_direct_" #name ":\n.cfi_startproc\n" JUMP(name) ".cfi_endproc\n"               \
+		".type px_direct_first_" #name ", %function\n"                                    \
 		"px_direct_first_" #name ":\n.cfi_startproc\n" FIRST(name) ".cfi_endproc\n"       \
 		".popsection\n");
 #include "direct.def"
@@ -117,7 +145,7 @@ __asm__(".pushsection .text\n" PREPARE ".popsection\n");
 
 #else
 
-/* On other machines, a compiler builtin passes on arguments whose types are not known. */
+/* On other machines (base/jump.h), a compiler builtin passes on arguments whose types are not known. */
 #define ARGUMENT_BYTES_MAX 64
 
 static void *find(const char *name)

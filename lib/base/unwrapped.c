@@ -6,32 +6,44 @@
 
 #include "base/jump.h"
 
-#if defined __x86_64__ || defined __aarch64__
+#ifdef PX_JUMP_BY
+
+/* The name that the function has in the C library.  `name` may be a macro here, so nothing is pasted to it. */
+#ifdef PX_UNWRAPPED_IS_WIDE
+#define SYMBOL(name, symbol) #symbol
+#else
+#define SYMBOL(name, symbol) #name
+#endif
 
 /* The functions as the program sees them, and pointers to them.  The loader may bind them to wrappers. */
-#define PX_UNWRAPPED(name)                                                                         \
-	extern char px_bound_##name[] __asm__(#name);                                              \
-	extern void *px_unwrapped_at_##name __attribute__((visibility("hidden")));                 \
-	void *px_unwrapped_at_##name = px_bound_##name;
+#define POINTER(bound, pointer, symbol)                                                            \
+	extern char bound[] __asm__(symbol);                                                       \
+	extern void *pointer __attribute__((visibility("hidden")));                                \
+	void *pointer = bound;
+#define PX_UNWRAPPED(name) POINTER(px_bound_##name, px_unwrapped_at_##name, #name)
+#define PX_UNWRAPPED_WIDE(name, symbol)                                                            \
+	POINTER(px_bound_##name, px_unwrapped_at_##name, SYMBOL(name, symbol))
 #include "base/unwrapped.def"
-#undef PX_UNWRAPPED
 
-#define PX_UNWRAPPED(name)                                                                         \
+__asm__(PX_JUMP_PARTS);
+
+#define STUB(function, pointer)                                                                    \
 	__asm__(".text\n"                                                                          \
-		".p2align 4\n"                                                                     \
-		".globl px_unwrapped_" #name "\n"                                                  \
-		".hidden px_unwrapped_" #name "\n"                                                 \
-		".type px_unwrapped_" #name ", %function\n"                                        \
-		"px_unwrapped_" #name ":\n" PX_JUMP_BY("px_unwrapped_at_" #name)                     \
-		".size px_unwrapped_" #name ", . - px_unwrapped_" #name "\n");
+		".p2align 4\n" PX_JUMP_BEGIN                                                       \
+		".globl " function "\n"                                                            \
+		".hidden " function "\n"                                                           \
+		".type " function ", %function\n" function ":\n" PX_JUMP_BY(pointer)                \
+		".size " function ", . - " function "\n");
+#define PX_UNWRAPPED(name) STUB("px_unwrapped_" #name, "px_unwrapped_at_" #name)
+#define PX_UNWRAPPED_WIDE(name, symbol) STUB("px_unwrapped_" #name, "px_unwrapped_at_" #name)
 #include "base/unwrapped.def"
-#undef PX_UNWRAPPED
 
 static const struct {
 	const char *name;
 	void **at;
 } functions[] = {
 #define PX_UNWRAPPED(name) {#name, &px_unwrapped_at_##name},
+#define PX_UNWRAPPED_WIDE(name, symbol) {SYMBOL(name, symbol), &px_unwrapped_at_##name},
 #include "base/unwrapped.def"
 };
 

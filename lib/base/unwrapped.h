@@ -11,7 +11,9 @@
 #ifndef PX_BASE_UNWRAPPED_H
 #define PX_BASE_UNWRAPPED_H
 
-#if defined __x86_64__ || defined __aarch64__
+#include "base/jump.h"
+
+#ifdef PX_JUMP_BY
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -26,9 +28,31 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls"
 #define PX_UNWRAPPED(name) extern __typeof__(name) name __asm__("px_unwrapped_" #name);
+#if defined __TIMESIZE && __TIMESIZE == 32 && defined __USE_TIME_BITS64
+/* The header has already given some functions another name, and a function cannot get a third one. */
+#define PX_UNWRAPPED_IS_WIDE
+#define PX_UNWRAPPED_WIDE(name, symbol) extern __typeof__(name) px_unwrapped_##name;
+#else
+#define PX_UNWRAPPED_WIDE(name, symbol) PX_UNWRAPPED(name)
+#endif
 #include "base/unwrapped.def"
-#undef PX_UNWRAPPED
 #pragma GCC diagnostic pop
+
+#ifdef PX_UNWRAPPED_IS_WIDE
+#define fcntl px_unwrapped_fcntl
+#define fopen px_unwrapped_fopen
+#define ftruncate px_unwrapped_ftruncate
+#define lseek px_unwrapped_lseek
+#define nanosleep px_unwrapped_nanosleep
+#define open px_unwrapped_open
+#define openat px_unwrapped_openat
+#define prctl px_unwrapped_prctl
+#define pread px_unwrapped_pread
+#define pthread_cond_timedwait px_unwrapped_pthread_cond_timedwait
+#define pthread_mutex_timedlock px_unwrapped_pthread_mutex_timedlock
+#define pwrite px_unwrapped_pwrite
+#define sigtimedwait px_unwrapped_sigtimedwait
+#endif
 #endif
 
 #endif
