@@ -202,7 +202,7 @@ struct px_site {
  * registers even while nothing is traced.
  */
 #define PX_SITE(symbol, recorded)                                                                  \
-	((struct px_site){PX_WRAPPER_##symbol, PX_CALL_##recorded, PX_CALLER})
+	((struct px_site){PX_WRAPPER_OF(symbol), PX_CALL_##recorded, PX_CALLER})
 
 /* The site of an event without a wrapper, from enum px_no_wrapper. */
 #define PX_SITE_WITHOUT_WRAPPER(number, recorded, address)                                         \

@@ -8,9 +8,14 @@
 
 enum px_wrapper {
 #define PX_WRAPPER(symbol, call) PX_WRAPPER_##symbol,
+#define PX_NO_WRAPPER(symbol) PX_WRAPPER_##symbol,
 #include "wrappers.def"
 	PX_WRAPPERS
 };
+
+/* The number of the wrapper of `symbol`, which may be a macro (time64.h). */
+#define PX_WRAPPER_OF(symbol) PX_WRAPPER_OF_(symbol)
+#define PX_WRAPPER_OF_(symbol) PX_WRAPPER_##symbol
 
 struct px_real {
 #define PX_WRAPPER(symbol, call) __typeof__(symbol) *symbol;

@@ -27,6 +27,7 @@ static const struct {
 	uint16_t call;
 } wrappers[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {#symbol, offsetof(struct px_real, symbol), PX_CALL_##call},
+#define PX_NO_WRAPPER(symbol) {"", 0, 0},
 #include "wrappers.def"
 };
 
@@ -118,7 +119,14 @@ static unsigned int minor_version(void)
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {
-	return strncmp(symbol, "__isoc23_", 9) == 0 && minor < 38;
+	size_t length = strlen(symbol);
+
+	if (strncmp(symbol, "__isoc23_", 9) == 0)
+		return minor < 38;
+	if (strcmp(symbol, "__ppoll64_chk") == 0)
+		return minor < 37;
+	/* the functions with times of 64 bits */
+	return strncmp(symbol, "__", 2) == 0 && length > 2 && strcmp(symbol + length - 2, "64") == 0 && minor < 34;
 }
 
 /*
@@ -147,7 +155,7 @@ void px_hook_prepare(void)
 		const char *symbol = wrappers[i].symbol;
 
 		px_write_once(&next, i + 1);
-		if (is_too_new(symbol, minor))
+		if (!*symbol || is_too_new(symbol, minor))
 			continue;
 		px_write_once(real_of(i), find_real(symbol));
 		/* dlsym() may call px_hook_prepare() again. */

@@ -14,11 +14,13 @@
 
 static struct px_wrapper_row rows[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {PX_WRAPPER_MISSING, PX_CALL_##call, #symbol, ""},
+#define PX_NO_WRAPPER(symbol) {PX_WRAPPER_UNUSED, 0, "", ""},
 #include "wrappers.def"
 };
 
 static void *const *const reals[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) (void *const *)&px_real.symbol,
+#define PX_NO_WRAPPER(symbol) NULL,
 #include "wrappers.def"
 };
 
@@ -61,10 +63,8 @@ static bool find_version(const struct px_elf *library, const char *name, uintptr
 static void find_versions(const struct px_elf *library)
 {
 	for (unsigned int i = 0; i < PX_WRAPPERS; i++) {
-		uintptr_t function = (uintptr_t)*reals[i];
-
 		if (rows[i].state == PX_WRAPPER_FOREIGN &&
-		    find_version(library, rows[i].symbol, function, rows[i].version))
+		    find_version(library, rows[i].symbol, (uintptr_t)*reals[i], rows[i].version))
 			rows[i].state = PX_WRAPPER_INSTALLED;
 	}
 }
@@ -81,7 +81,8 @@ __attribute__((constructor(102))) static void begin(void)
 	struct px_c_library library;
 
 	for (unsigned int i = 0; i < PX_WRAPPERS; i++)
-		rows[i].state = *reals[i] ? PX_WRAPPER_FOREIGN : PX_WRAPPER_MISSING;
+		if (reals[i])
+			rows[i].state = *reals[i] ? PX_WRAPPER_FOREIGN : PX_WRAPPER_MISSING;
 	px_c_library_open(&library);
 	for (int i = 0; i < library.nr; i++)
 		find_versions(&library.part[i]);

@@ -92,7 +92,7 @@ PX_EXPORT int txtrace_set_namer(trace_id_t trid, namer *name, void *argument)
 	return error;
 }
 
-static bool next_wrapper(const struct px_handle *handle, struct px_wrapper_sum *sum)
+static bool next_row(const struct px_handle *handle, struct px_wrapper_sum *sum)
 {
 	struct px_archive *archive = handle->archive;
 	struct px_stream *stream = handle->stream;
@@ -107,6 +107,16 @@ static bool next_wrapper(const struct px_handle *handle, struct px_wrapper_sum *
 	is_there = archive->kind->wrapper &&
 		   archive->kind->wrapper(archive, archive->next_wrapper, sum);
 	archive->next_wrapper += is_there;
+	return is_there;
+}
+
+/* A row without a state is one that only programs of another word size use. */
+static bool next_wrapper(const struct px_handle *handle, struct px_wrapper_sum *sum)
+{
+	bool is_there = next_row(handle, sum);
+
+	while (is_there && sum->state == PX_WRAPPER_UNUSED)
+		is_there = next_row(handle, sum);
 	return is_there;
 }
 

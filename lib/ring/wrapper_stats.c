@@ -12,19 +12,26 @@ union row_words {
 	uint64_t words[ROW_WORDS];
 };
 
+bool px_wrapper_stats_has(const struct px_wrapper_stats *wrapper_stats, uint32_t i)
+{
+	return i < PX_WRAPPERS_MAX && i < px_load_acquire(&wrapper_stats->nr_rows) &&
+	       px_read_once(&wrapper_stats->row[i].state) != PX_WRAPPER_UNUSED;
+}
+
 void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
 			    const struct px_wrapper_row *rows, uint32_t nr_rows)
 {
-	if (px_load_acquire(&wrapper_stats->nr_rows) != 0)
-		return;
 	for (uint32_t i = 0; i < nr_rows && i < PX_WRAPPERS_MAX; i++) {
 		union row_words copy = {.row = rows[i]};
 		union row_words *to = (union row_words *)&wrapper_stats->row[i];
 
+		if (rows[i].state == PX_WRAPPER_UNUSED || px_wrapper_stats_has(wrapper_stats, i))
+			continue;
 		for (size_t k = 0; k < ROW_WORDS; k++)
 			px_write_once(&to->words[k], copy.words[k]);
 	}
-	px_store_release(&wrapper_stats->nr_rows, nr_rows);
+	if (px_load_acquire(&wrapper_stats->nr_rows) < nr_rows)
+		px_store_release(&wrapper_stats->nr_rows, nr_rows);
 }
 
 bool px_wrapper_stats_read(const struct px_wrapper_stats *wrapper_stats, uint32_t i,

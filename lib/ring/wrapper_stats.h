@@ -4,8 +4,9 @@
  * it replaces, and how much time it adds.  The rings count the calls of each wrapper (ring.h).
  *
  * The statistics are in the stream's segment.  The first process that records a call writes all rows.  All processes
- * with the same object write the same rows, so no process waits.  For every 251st call of a thread, the wrapper
- * measures how much time it adds to the function.
+ * with the same object write the same rows, so no process waits.  The objects of both word sizes of a machine have a few
+ * rows that the other one does not use, and write those when they need them.  For every 251st call of a thread, the
+ * wrapper measures how much time it adds to the function.
  *
  * Async-signal-safe.  The rows of another user's process are hostile input.
  */
@@ -19,7 +20,7 @@
 #include "ring/ring.h"
 
 enum px_wrapper_state {
-	PX_WRAPPER_UNUSED = 0,	/* no row */
+	PX_WRAPPER_UNUSED = 0,	/* no row yet */
 	PX_WRAPPER_MISSING = 1, /* the C library has no such function */
 	PX_WRAPPER_INSTALLED = 2,
 	PX_WRAPPER_FOREIGN = 3 /* installed, and calls another object that wraps the same function */
@@ -54,7 +55,10 @@ struct px_wrapper_stats {
 	struct px_wrapper_cost cost[PX_WRAPPERS_MAX];
 };
 
-/* Write the rows, unless the stream already has rows. */
+/* Return true if the stream has row i. */
+bool px_wrapper_stats_has(const struct px_wrapper_stats *wrapper_stats, uint32_t i);
+
+/* Write the rows that the stream does not have yet. */
 void px_wrapper_stats_write(struct px_wrapper_stats *wrapper_stats,
 			    const struct px_wrapper_row *rows, uint32_t nr_rows);
 

@@ -131,7 +131,10 @@ void px_stream_copy_tables(struct px_stream *to, const struct px_stream *from)
 			px_view_add_thread(&to->view, &object);
 }
 
-/* Both programs normally have the same version of the preloaded object, and so the same rows. */
+/*
+ * Both programs normally have the same version of the preloaded object, and so the same rows, or other ones at the end
+ * if the programs are of different word sizes.
+ */
 void px_stream_add_calls(struct px_stream *to, const struct px_stream *from)
 {
 	struct px_ring_control *sum = px_rings_get(&to->view.rings, 0).control;
@@ -139,12 +142,12 @@ void px_stream_add_calls(struct px_stream *to, const struct px_stream *from)
 	const struct px_wrapper_row *rows;
 	uint32_t nr_rows;
 
-	if (!px_callpoint_rows || !(rows = px_callpoint_rows(&nr_rows)) ||
-	    px_load_acquire(&stats->nr_rows) != nr_rows || nr_rows > PX_WRAPPERS_MAX)
+	if (!px_callpoint_rows || !(rows = px_callpoint_rows(&nr_rows)))
 		return;
 	px_wrapper_stats_write(&to->view.segment->wrapper_stats, rows, nr_rows);
 	for (uint32_t i = 0; i < nr_rows; i++)
-		for (uint32_t k = 0; strcmp(rows[i].symbol, stats->row[i].symbol) == 0 &&
+		for (uint32_t k = 0; px_wrapper_stats_has(stats, i) &&
+				     strcmp(rows[i].symbol, stats->row[i].symbol) == 0 &&
 				     k < from->view.rings.nr_rings;
 		     k++)
 			px_fetch_add(&sum->calls[i],

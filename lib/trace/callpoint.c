@@ -21,17 +21,18 @@ const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
  * If the stream does not have them yet, write the name of a call and the rows of all wrappers to the stream.
  * count_call() calls this when the count of a wrapper in a ring was 0.
  */
-static PX_COLD void register_call(const struct px_view *view, uint32_t id)
+static PX_COLD void register_call(const struct px_view *view, uint32_t wrapper, uint32_t id)
 {
+	struct px_wrapper_stats *stats = &view->segment->wrapper_stats;
 	const struct px_wrapper_row *rows;
 	int saved_errno = errno;
 	uint32_t nr_rows;
 
 	if (!px_eventset_has(&view->segment->types.listed, id))
 		px_view_add_type(view, id, px_call_name((enum px_call)(id - PX_EVENT_CALL_FIRST)));
-	if (px_callpoint_rows && px_load_acquire(&view->segment->wrapper_stats.nr_rows) == 0) {
+	if (px_callpoint_rows && !px_wrapper_stats_has(stats, wrapper)) {
 		rows = px_callpoint_rows(&nr_rows);
-		px_wrapper_stats_write(&view->segment->wrapper_stats, rows, nr_rows);
+		px_wrapper_stats_write(stats, rows, nr_rows);
 	}
 	errno = saved_errno;
 }
@@ -61,7 +62,7 @@ PX_INLINE void count_call(const struct px_view *view, uint32_t wrapper,
 	struct px_ring ring = px_ring_own_or_shared(rings, has_own, cpu.number);
 
 	if (px_unlikely(count(&ring.control->calls[wrapper]) == 0))
-		register_call(view, event->id);
+		register_call(view, wrapper, event->id);
 }
 
 /* Do not count the event at the end of a wait, because the event at the start of the wait was counted. */

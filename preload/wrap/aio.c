@@ -31,4 +31,6 @@
 					0, px_outcome(result));                                    \
 	}
 AIO_SUSPEND(aio_suspend, struct aiocb, aio_error)
+#ifndef PX_TIME64
 AIO_SUSPEND(aio_suspend64, struct aiocb64, aio_error64)
+#endif

@@ -14,6 +14,8 @@ struct wait_request {
 	int *status; /* not NULL: the event shows the status too */
 	int options;
 	struct rusage *usage;
+	__typeof__(wait3) *wait3; /* the real function, if the program calls this one */
+	__typeof__(wait4) *wait4;
 };
 
 /* The data of a wait that got the status of a child. */
@@ -36,9 +38,9 @@ static pid_t really_wait(const struct wait_request *request, int more)
 		return px_real.wait(request->status);
 	if (request->site.wrapper == PX_WRAPPER_wait || request->site.wrapper == PX_WRAPPER_waitpid)
 		return px_real.waitpid(request->pid, request->status, options);
-	if (request->site.wrapper == PX_WRAPPER_wait3)
-		return px_real.wait3(request->status, options, request->usage);
-	return px_real.wait4(request->pid, request->status, options, request->usage);
+	if (request->wait4)
+		return request->wait4(request->pid, request->status, options, request->usage);
+	return request->wait3(request->status, options, request->usage);
 }
 
 static pid_t traced_wait(const struct wait_request *request)
@@ -66,7 +68,7 @@ static pid_t traced_wait(const struct wait_request *request)
 PX_WRAP pid_t wait(int *status)
 {
 	int own;
-	const struct wait_request request = {PX_SITE(wait, waitpid), -1, status ?: &own, 0, NULL};
+	const struct wait_request request = {PX_SITE(wait, waitpid), -1, status ?: &own, 0, NULL, NULL, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.wait(status);
@@ -76,32 +78,46 @@ PX_WRAP pid_t wait(int *status)
 PX_WRAP pid_t waitpid(pid_t pid, int *status, int options)
 {
 	int own;
-	const struct wait_request request = {PX_SITE(waitpid, waitpid), pid, status ?: &own, options, NULL};
+	const struct wait_request request = {PX_SITE(waitpid, waitpid), pid, status ?: &own, options, NULL, NULL, NULL};
 
 	if (PX_NOT_TRACED(process))
 		return px_real.waitpid(pid, status, options);
 	return traced_wait(&request);
 }
 
-PX_WRAP pid_t wait3(int *status, int options, struct rusage *usage)
-{
-	int own;
-	const struct wait_request request = {PX_SITE(wait3, waitpid), -1, status ?: &own, options, usage};
+#define WAIT3(symbol)                                                                              \
+	PX_WRAP pid_t symbol(int *status, int options, struct rusage *usage)                       \
+	{                                                                                          \
+		int own;                                                                           \
+		struct wait_request request = {PX_SITE(symbol, waitpid), -1,                       \
+					       status ?: &own, options, usage, NULL, NULL};        \
+                                                                                                   \
+		if (PX_NOT_TRACED(process))                                                        \
+			return px_real.symbol(status, options, usage);                             \
+		request.wait3 = px_real.symbol;                                                    \
+		return traced_wait(&request);                                                      \
+	}
+WAIT3(wait3)
 
-	if (PX_NOT_TRACED(process))
-		return px_real.wait3(status, options, usage);
-	return traced_wait(&request);
-}
+#define WAIT4(symbol)                                                                              \
+	PX_WRAP pid_t symbol(pid_t pid, int *status, int options, struct rusage *usage)            \
+	{                                                                                          \
+		int own;                                                                           \
+		struct wait_request request = {PX_SITE(symbol, waitpid), pid,                      \
+					       status ?: &own, options, usage, NULL, NULL};        \
+                                                                                                   \
+		if (PX_NOT_TRACED(process))                                                        \
+			return px_real.symbol(pid, status, options, usage);                        \
+		request.wait4 = px_real.symbol;                                                    \
+		return traced_wait(&request);                                                      \
+	}
+WAIT4(wait4)
 
-PX_WRAP pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
-{
-	int own;
-	const struct wait_request request = {PX_SITE(wait4, waitpid), pid, status ?: &own, options, usage};
-
-	if (PX_NOT_TRACED(process))
-		return px_real.wait4(pid, status, options, usage);
-	return traced_wait(&request);
-}
+#ifdef HAVE_TIME64_FUNCTIONS
+/* These differ from the others only in the times of `usage`, which the wrappers pass on. */
+WAIT3(__wait3_time64)
+WAIT4(__wait4_time64)
+#endif
 
 /* Return what wait() stores for this child. */
 static int status_of(const siginfo_t *info)

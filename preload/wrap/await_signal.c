@@ -14,6 +14,7 @@ static const struct timespec at_once;
 		      px_hook_record(site, flags_, NULL, result_ > 0 ? (uint32_t)result_ : 0, 0,   \
 				     result_ > 0 ? 0 : errno))
 
+#ifndef PX_TIME64
 PX_WRAP int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
 	struct px_site site;
@@ -23,6 +24,7 @@ PX_WRAP int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 	site = PX_SITE(sigwaitinfo, sigwaitinfo);
 	return SIGNAL_CALL(site, true, set, info, px_real.sigwaitinfo(set, info));
 }
+#endif
 
 /* The kernel refuses an invalid timeout before it looks for a signal. */
 static bool may_wait_until(const struct timespec *timeout)
@@ -43,6 +45,7 @@ PX_WRAP int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 			   px_real.sigtimedwait(set, info, timeout));
 }
 
+#ifndef PX_TIME64
 /* sigwait() returns an error number, and does not change errno. */
 PX_WRAP int sigwait(const sigset_t *set, int *number)
 {
@@ -108,3 +111,4 @@ PX_WRAP int __sigpause(int number_or_mask, int is_number)
 	site = PX_SITE(__sigpause, sigsuspend);
 	return SUSPENDS(site, px_real.__sigpause(number_or_mask, is_number));
 }
+#endif

@@ -13,6 +13,7 @@
 #include "hook.h"
 #include "wrap/mutex.h"
 
+#ifndef PX_TIME64
 /* Return the number of waiters, or 0 if the number is unknown. */
 PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 {
@@ -23,6 +24,7 @@ PX_INLINE uint32_t waiters_of(const pthread_cond_t *cond)
 	return 0;
 #endif
 }
+#endif
 
 static int really_wait(enum px_call call, pthread_cond_t *cond, pthread_mutex_t *mutex,
 		       struct px_deadline deadline)
@@ -88,6 +90,7 @@ static int traced_wait(struct px_site site, pthread_cond_t *cond, pthread_mutex_
 
 #define NOT_TRACED (px_likely(!px_gate_is_open()) || px_hook_is_off(PX_GROUP_cond | PX_GROUP_mutex))
 
+#ifndef PX_TIME64
 PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
 	if (NOT_TRACED)
@@ -95,6 +98,7 @@ PX_WRAP int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 	return traced_wait(PX_SITE(pthread_cond_wait, pthread_cond_wait), cond, mutex,
 			   (struct px_deadline){0, NULL});
 }
+#endif
 
 /*
  * The clock is an attribute of the condition variable.  The checks here work with any clock that is valid for a wait.
@@ -117,6 +121,7 @@ PX_WRAP int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			   (struct px_deadline){clock, time});
 }
 
+#ifndef PX_TIME64
 PX_WRAP int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
 	if (NOT_TRACED)
@@ -124,6 +129,7 @@ PX_WRAP int cnd_wait(cnd_t *cond, mtx_t *mutex)
 	return traced_wait(PX_SITE(cnd_wait, cnd_wait), (pthread_cond_t *)cond,
 			   (pthread_mutex_t *)mutex, (struct px_deadline){0, NULL});
 }
+#endif
 
 PX_WRAP int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *time)
 {
@@ -133,6 +139,7 @@ PX_WRAP int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *time
 			   (pthread_mutex_t *)mutex, (struct px_deadline){CLOCK_REALTIME, time});
 }
 
+#ifndef PX_TIME64
 PX_INLINE int really_signal(enum px_call call, pthread_cond_t *cond)
 {
 	switch (call) {
@@ -231,3 +238,4 @@ PX_WRAP void cnd_destroy(cnd_t *cond)
 		px_hook_record(site, PX_RECORD_WHOLE, cond, 0, 0, 0);
 	px_real.cnd_destroy(cond);
 }
+#endif

@@ -216,38 +216,42 @@ static void forget_mode(int fd)
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-PX_WRAP int ioctl(int fd, px_ioctl_request request, ...)
-{
-	struct px_site site;
-	va_list arguments;
-	void *argument;
+#define IOCTL(symbol)                                                                              \
+	PX_WRAP int symbol(int fd, px_ioctl_request request, ...)                                  \
+	{                                                                                          \
+		struct px_site site;                                                               \
+		va_list arguments;                                                                 \
+		void *argument;                                                                    \
+                                                                                                   \
+		va_start(arguments, request);                                                      \
+		argument = va_arg(arguments, void *);                                              \
+		va_end(arguments);                                                                 \
+		if (request == FIONBIO)                                                            \
+			forget_mode(fd);                                                           \
+		if (PX_NOT_TRACED(file))                                                           \
+			return px_real.symbol(fd, request, argument);                              \
+		site = PX_SITE(symbol, ioctl);                                                     \
+		return PX_FD_CALL(site, fd, result, px_real.symbol(fd, request, argument),         \
+				  (unsigned int)request, px_outcome(result));                      \
+	}
+IOCTL(ioctl)
 
-	va_start(arguments, request);
-	argument = va_arg(arguments, void *);
-	va_end(arguments);
-	if (request == FIONBIO)
-		forget_mode(fd);
-	if (PX_NOT_TRACED(file))
-		return px_real.ioctl(fd, request, argument);
-	site = PX_SITE(ioctl, ioctl);
-	return PX_FD_CALL(site, fd, result, px_real.ioctl(fd, request, argument), (unsigned int)request,
-			  px_outcome(result));
-}
-
-PX_WRAP int setsockopt(int fd, int level, int option, const void *value, socklen_t length)
-{
-	struct px_site site;
-
-	if (level == SOL_SOCKET && option == SO_RCVLOWAT)
-		px_write_once(&has_low_water_marks, 1U);
-	if (PX_NOT_TRACED(socket))
-		return px_real.setsockopt(fd, level, option, value, length);
-	site = PX_SITE(setsockopt, setsockopt);
-	return PX_CALL_AND_RECORD(site, result,
-				  px_real.setsockopt(fd, level, option, value, length),
-				  px_fd_record_more(site, PX_RECORD_WHOLE, fd, (uint32_t)option,
-						    px_outcome(result), &level, sizeof(level)));
-}
+#define SETSOCKOPT(symbol)                                                                         \
+	PX_WRAP int symbol(int fd, int level, int option, const void *value, socklen_t length)     \
+	{                                                                                          \
+		struct px_site site;                                                               \
+                                                                                                   \
+		if (level == SOL_SOCKET && option == SO_RCVLOWAT)                                  \
+			px_write_once(&has_low_water_marks, 1U);                                   \
+		if (PX_NOT_TRACED(socket))                                                         \
+			return px_real.symbol(fd, level, option, value, length);                   \
+		site = PX_SITE(symbol, setsockopt);                                                \
+		return PX_CALL_AND_RECORD(                                                         \
+			site, result, px_real.symbol(fd, level, option, value, length),            \
+			px_fd_record_more(site, PX_RECORD_WHOLE, fd, (uint32_t)option,             \
+					  px_outcome(result), &level, sizeof(level)));             \
+	}
+SETSOCKOPT(setsockopt)
 
 /*
  * With one of these two options, a program confines itself to a few system calls.  A program may install its filter in
@@ -273,7 +277,8 @@ static bool takes_clock(int option, unsigned long argument)
  * Record before the call: the first event of a thread needs system calls, and after the call the kernel may refuse
  * them.
  */
-static int confine(struct px_site site, int option, const unsigned long argument[4])
+static int confine(struct px_site site, int option, const unsigned long argument[4],
+		   __typeof__(prctl) *real)
 {
 	uint32_t groups = px_read_once(&px_hook_groups);
 	bool ends = takes_clock(option, argument[0]);
@@ -289,7 +294,7 @@ static int confine(struct px_site site, int option, const unsigned long argument
 		px_dispatch_before(argument[0]);
 	if (ends)
 		px_write_once(&px_hook_groups, (uint32_t)PX_GROUP_READY);
-	result = px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+	result = real(option, argument[0], argument[1], argument[2], argument[3]);
 	if (ends && result != 0)
 		px_write_once(&px_hook_groups, groups);
 	return result;
@@ -308,32 +313,49 @@ static void record_thread_name(struct px_site site, const char *name, int result
  * Record a name from prctl() as the call pthread_setname_np(), which all readers understand.  The kernel takes at most
  * 15 bytes of it, and prctl() does not refuse a longer one.
  */
-static int set_thread_name(struct px_site site, const unsigned long argument[4])
+static int set_thread_name(struct px_site site, const unsigned long argument[4],
+			   __typeof__(prctl) *real)
 {
 	site.call = PX_CALL_pthread_setname_np;
 	return PX_CALL_AND_RECORD(
 		site, result,
-		px_real.prctl(PR_SET_NAME, argument[0], argument[1], argument[2], argument[3]),
+		real(PR_SET_NAME, argument[0], argument[1], argument[2], argument[3]),
 		record_thread_name(site, (const char *)argument[0], result));
 }
 
-PX_WRAP int prctl(int option, ...)
+static int traced_prctl(struct px_site site, int option, const unsigned long argument[4],
+			__typeof__(prctl) *real)
 {
-	struct px_site site = PX_SITE(prctl, prctl);
-	unsigned long argument[4];
-	va_list arguments;
-
-	va_start(arguments, option);
-	for (unsigned int i = 0; i < PX_ARRAY_SIZE(argument); i++)
-		argument[i] = va_arg(arguments, unsigned long);
-	va_end(arguments);
 	if (is_confining(option, argument[0]) || takes_clock(option, argument[0]))
-		return confine(site, option, argument);
+		return confine(site, option, argument, real);
 	if (option == PR_SET_NAME && !PX_NOT_TRACED(thread))
-		return set_thread_name(site, argument);
+		return set_thread_name(site, argument, real);
 	if (PX_NOT_TRACED(process))
-		return px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]);
+		return real(option, argument[0], argument[1], argument[2], argument[3]);
 	return PX_FD_CALL(site, -1, result,
-			  px_real.prctl(option, argument[0], argument[1], argument[2], argument[3]),
-			  option, px_outcome(result));
+			  real(option, argument[0], argument[1], argument[2], argument[3]), option,
+			  px_outcome(result));
 }
+
+#define PRCTL(symbol)                                                                              \
+	PX_WRAP int symbol(int option, ...)                                                        \
+	{                                                                                          \
+		unsigned long argument[4];                                                         \
+		va_list arguments;                                                                 \
+                                                                                                   \
+		va_start(arguments, option);                                                       \
+		for (unsigned int i = 0; i < PX_ARRAY_SIZE(argument); i++)                         \
+			argument[i] = va_arg(arguments, unsigned long);                            \
+		va_end(arguments);                                                                 \
+		PX_ENSURE_REAL(symbol);                                                            \
+		return traced_prctl(PX_SITE(symbol, prctl), option, argument, px_real.symbol);     \
+	}
+PRCTL(prctl)
+
+#ifdef HAVE_TIME64_FUNCTIONS
+/* These differ from the others only in what some requests pass by pointers. */
+FCNTL(__fcntl_time64)
+IOCTL(__ioctl_time64)
+SETSOCKOPT(__setsockopt64)
+PRCTL(__prctl_time64)
+#endif

@@ -17,6 +17,7 @@ static int try_join(struct px_hook_sample *sample, pthread_t thread, void **valu
 	return PX_REAL(sample, px_real.pthread_tryjoin_np(thread, value));
 }
 
+#ifndef PX_TIME64
 static int traced_join(struct px_site site, pthread_t thread, void **value)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -79,6 +80,7 @@ PX_WRAP int pthread_tryjoin_np(pthread_t thread, void **value)
 	return PX_CALL_AND_RECORD(site, result, px_real.pthread_tryjoin_np(thread, value),
 				  record_join(site, PX_RECORD_WHOLE, thread, 0, result));
 }
+#endif
 
 /*
  * Compute the time left until `until` in ms.  UINT32_MAX means forever.  Return false if the time is invalid: then the

@@ -74,6 +74,7 @@ static ssize_t traced_transfer(struct px_site site, const struct transfer *trans
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_WRAP int mq_send(mqd_t queue, const char *message, size_t size, unsigned int priority)
 {
 	struct transfer transfer = {queue, (char *)(uintptr_t)message, size, NULL, priority};
@@ -82,6 +83,7 @@ PX_WRAP int mq_send(mqd_t queue, const char *message, size_t size, unsigned int 
 		return px_real.mq_send(queue, message, size, priority);
 	return (int)traced_transfer(PX_SITE(mq_send, mq_send), &transfer, NULL);
 }
+#endif
 
 PX_WRAP int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned int priority,
 			 const struct timespec *deadline)
@@ -93,6 +95,7 @@ PX_WRAP int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned
 	return (int)traced_transfer(PX_SITE(mq_timedsend, mq_timedsend), &transfer, deadline);
 }
 
+#ifndef PX_TIME64
 PX_WRAP ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned int *priority)
 {
 	struct transfer transfer = {queue, message, size, priority, 0};
@@ -101,6 +104,7 @@ PX_WRAP ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned int
 		return px_real.mq_receive(queue, message, size, priority);
 	return traced_transfer(PX_SITE(mq_receive, mq_receive), &transfer, NULL);
 }
+#endif
 
 PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned int *priority,
 				const struct timespec *deadline)
@@ -112,6 +116,7 @@ PX_WRAP ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigne
 	return traced_transfer(PX_SITE(mq_timedreceive, mq_timedreceive), &transfer, deadline);
 }
 
+#ifndef PX_TIME64
 static void record_open(struct px_site site, const char *name, const struct mq_attr *attr,
 			mqd_t queue)
 {
@@ -188,3 +193,4 @@ PX_WRAP int mq_notify(mqd_t queue, const struct sigevent *event)
 	px_hook_record_fd(site, PX_RECORD_WHOLE, queue, 0, result < 0 ? -errno : result);
 	return result;
 }
+#endif

@@ -202,6 +202,7 @@ PX_INLINE int lock_or_measure(struct px_site site, pthread_mutex_t *mutex,
 	return traced_lock(site, mutex, deadline, NULL);
 }
 
+#ifndef PX_TIME64
 /*
  * This function is separate from the wrapper, so that the wrapper saves no registers while the process is not traced.
  */
@@ -218,6 +219,7 @@ PX_WRAP int pthread_mutex_lock(pthread_mutex_t *mutex)
 		return px_real.pthread_mutex_lock(mutex);
 	return traced_mutex_lock(mutex, PX_CALLER);
 }
+#endif
 
 PX_WRAP int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time)
 {
@@ -244,6 +246,15 @@ PX_WRAP int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	return result;
 }
 
+PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
+{
+	if (PX_NOT_TRACED(mutex))
+		return px_real.mtx_timedlock(mutex, time);
+	return lock_or_measure(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
+			       (struct px_deadline){CLOCK_REALTIME, time});
+}
+
+#ifndef PX_TIME64
 PX_INLINE int traced_trylock(struct px_site site, pthread_mutex_t *mutex)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -386,14 +397,6 @@ PX_WRAP int mtx_lock(mtx_t *mutex)
 	return traced_mtx_lock(mutex, PX_CALLER);
 }
 
-PX_WRAP int mtx_timedlock(mtx_t *mutex, const struct timespec *time)
-{
-	if (PX_NOT_TRACED(mutex))
-		return px_real.mtx_timedlock(mutex, time);
-	return lock_or_measure(PX_SITE(mtx_timedlock, mtx_timedlock), (pthread_mutex_t *)mutex,
-			       (struct px_deadline){CLOCK_REALTIME, time});
-}
-
 PX_WRAP int mtx_trylock(mtx_t *mutex)
 {
 	if (PX_NOT_TRACED(mutex))
@@ -457,3 +460,4 @@ void px_mutex_record_lock(const pthread_mutex_t *mutex, int error, void *caller)
 	if (px_hook_is_on(PX_GROUP_mutex))
 		px_hook_record(site, PX_RECORD_WHOLE, mutex, 0, 0, error);
 }
+#endif

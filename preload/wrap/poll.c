@@ -63,6 +63,7 @@ static const struct timespec zero_timeout;
 
 #define NOTHING ((void)0)
 
+#ifndef PX_TIME64
 PX_WRAP int poll(struct pollfd *fds, nfds_t nr_fds, int timeout_ms)
 {
 	if (PX_NOT_TRACED(poll))
@@ -80,6 +81,7 @@ PX_WRAP int __poll_chk(struct pollfd *fds, nfds_t nr_fds, int timeout_ms, size_t
 			 timeout_ms != 0, px_real.__poll_chk(fds, nr_fds, 0, room), NOTHING,
 			 px_real.__poll_chk(fds, nr_fds, timeout_ms, room));
 }
+#endif
 
 PX_WRAP int ppoll(struct pollfd *fds, nfds_t nr_fds, const struct timespec *timeout,
 		  const sigset_t *mask)
@@ -195,6 +197,7 @@ PX_WRAP int pselect(int nr_fds, fd_set *reads, fd_set *writes, fd_set *excepts,
 	return traced_pselect(PX_SITE(pselect, select), nr_fds, &sets, timeout, mask);
 }
 
+#ifndef PX_TIME64
 PX_WRAP int epoll_create(int size)
 {
 	struct px_site site;
@@ -261,6 +264,7 @@ PX_WRAP int epoll_pwait(int epoll, struct epoll_event *events, int nr_events, in
 			 timeout_ms != 0, px_real.epoll_pwait(epoll, events, nr_events, 0, mask),
 			 NOTHING, px_real.epoll_pwait(epoll, events, nr_events, timeout_ms, mask));
 }
+#endif
 
 PX_WRAP int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,
 			 const struct timespec *timeout, const sigset_t *mask)

@@ -106,6 +106,7 @@ PX_INLINE int traced_lock(struct px_site site, pthread_rwlock_t *lock, struct px
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_INLINE int traced_try(struct px_site site, pthread_rwlock_t *lock)
 {
 	struct px_hook_sample sample = px_hook_begin();
@@ -124,6 +125,7 @@ PX_WRAP int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 	return traced_lock(PX_SITE(pthread_rwlock_rdlock, pthread_rwlock_rdlock), lock,
 			   (struct px_deadline){0, NULL});
 }
+#endif
 
 PX_WRAP int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *time)
 {
@@ -142,6 +144,7 @@ PX_WRAP int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 			   (struct px_deadline){clock, time});
 }
 
+#ifndef PX_TIME64
 PX_WRAP int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
 	if (PX_NOT_TRACED(rwlock))
@@ -156,6 +159,7 @@ PX_WRAP int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 	return traced_lock(PX_SITE(pthread_rwlock_wrlock, pthread_rwlock_wrlock), lock,
 			   (struct px_deadline){0, NULL});
 }
+#endif
 
 PX_WRAP int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *time)
 {
@@ -174,6 +178,7 @@ PX_WRAP int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 			   (struct px_deadline){clock, time});
 }
 
+#ifndef PX_TIME64
 PX_WRAP int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
 	if (PX_NOT_TRACED(rwlock))
@@ -220,3 +225,4 @@ PX_WRAP int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 	px_hook_record(site, PX_RECORD_WHOLE, lock, 0, 0, 0);
 	return px_real.pthread_rwlock_destroy(lock);
 }
+#endif

@@ -68,12 +68,14 @@ static int traced_wait(struct px_site site, sem_t *sem, struct px_deadline deadl
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_WRAP int sem_wait(sem_t *sem)
 {
 	if (PX_NOT_TRACED(sem))
 		return px_real.sem_wait(sem);
 	return traced_wait(PX_SITE(sem_wait, sem_wait), sem, (struct px_deadline){0, NULL});
 }
+#endif
 
 PX_WRAP int sem_timedwait(sem_t *sem, const struct timespec *time)
 {
@@ -91,6 +93,7 @@ PX_WRAP int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *ti
 			   (struct px_deadline){clock, time});
 }
 
+#ifndef PX_TIME64
 PX_WRAP int sem_trywait(sem_t *sem)
 {
 	struct px_site site;
@@ -204,3 +207,4 @@ PX_WRAP int sem_close(sem_t *sem)
 		px_hook_record(site, PX_RECORD_WHOLE, sem, 0, 0, errno);
 	return result;
 }
+#endif

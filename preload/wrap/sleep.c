@@ -29,7 +29,7 @@ static uint32_t ms_of(uint64_t ns)
 
 PX_INLINE void record(struct px_site site, uint32_t flags, uint64_t ns, int result)
 {
-	px_hook_record(site, flags, (void *)(uintptr_t)ns, ms_of(ns), 0, result);
+	px_hook_record_words(site, flags, ns, px_pair_of(ms_of(ns), (uint32_t)result << 16));
 }
 
 PX_INLINE bool is_duration(const struct timespec *time)
@@ -90,6 +90,7 @@ PX_WRAP int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_WRAP int usleep(useconds_t us)
 {
 	struct px_site site;
@@ -119,6 +120,7 @@ PX_WRAP unsigned int sleep(unsigned int seconds)
 	record(site, PX_RECORD_ENDS, ns, left > INT16_MAX ? INT16_MAX : (int)left);
 	return left;
 }
+#endif
 
 /*
  * The result -1 means that a signal handler ended the sleep.  Other negative results do not show the cause, but the
@@ -146,6 +148,7 @@ PX_WRAP int thrd_sleep(const struct timespec *time, struct timespec *left)
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_WRAP int pause(void)
 {
 	struct px_site site;
@@ -180,3 +183,4 @@ PX_WRAP void thrd_yield(void)
 		px_hook_record(site, PX_RECORD_WHOLE, NULL, 0, 0, 0);
 	px_real.thrd_yield();
 }
+#endif

@@ -313,29 +313,34 @@ static uint32_t message_size(const struct msghdr *message, int64_t result)
 	return result < 0 ? 0 : px_vector_size(message->msg_iov, (int)message->msg_iovlen, result);
 }
 
-PX_WRAP ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	struct px_site site;
+#define SENDMSG(symbol)                                                                            \
+	PX_WRAP ssize_t symbol(int fd, const struct msghdr *message, int flags)                    \
+	{                                                                                          \
+		struct px_site site;                                                               \
+                                                                                                   \
+		if (PX_NOT_TRACED(socket))                                                         \
+			return px_real.symbol(fd, message, flags);                                 \
+		site = PX_SITE(symbol, sendmsg);                                                   \
+		return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), 0, result,                \
+					px_real.symbol(fd, message, flags),                        \
+					message_size(message, result), px_outcome(result));        \
+	}
+SENDMSG(sendmsg)
 
-	if (PX_NOT_TRACED(socket))
-		return px_real.sendmsg(fd, message, flags);
-	site = PX_SITE(sendmsg, sendmsg);
-	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), 0, result,
-				px_real.sendmsg(fd, message, flags), message_size(message, result),
-				px_outcome(result));
-}
-
-PX_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, px_messages_flags flags)
-{
-	struct px_site site;
-
-	if (PX_NOT_TRACED(socket))
-		return px_real.sendmmsg(fd, messages, count, flags);
-	site = PX_SITE(sendmmsg, sendmmsg);
-	return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), count, result,
-				px_real.sendmmsg(fd, messages, count, flags), count,
-				px_outcome(result));
-}
+#define SENDMMSG(symbol)                                                                           \
+	PX_WRAP int symbol(int fd, struct mmsghdr *messages, unsigned int count,                   \
+			   px_messages_flags flags)                                                \
+	{                                                                                          \
+		struct px_site site;                                                               \
+                                                                                                   \
+		if (PX_NOT_TRACED(socket))                                                         \
+			return px_real.symbol(fd, messages, count, flags);                         \
+		site = PX_SITE(symbol, sendmmsg);                                                  \
+		return PX_FD_CALL_WAITS(site, fd, send_waits(fd, flags), count, result,            \
+					px_real.symbol(fd, messages, count, flags), count,         \
+					px_outcome(result));                                       \
+	}
+SENDMMSG(sendmmsg)
 
 /* Return true if a try failed only because of MSG_DONTWAIT, and the socket itself is in blocking mode. */
 static bool must_wait(int fd, int64_t result)
@@ -425,27 +430,40 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 		       output_address(address), length);
 }
 
-PX_WRAP ssize_t recvmsg(int fd, struct msghdr *message, int flags)
-{
-	struct px_site site;
-
-	if (PX_NOT_TRACED(socket))
-		return px_real.recvmsg(fd, message, flags);
-	site = PX_SITE(recvmsg, recvmsg);
-	return RECEIVE(site, fd, flags, 0, result, px_real.recvmsg(fd, message, flags),
-		       message_size(message, result), NULL, NULL);
-}
+#define RECVMSG(symbol)                                                                            \
+	PX_WRAP ssize_t symbol(int fd, struct msghdr *message, int flags)                          \
+	{                                                                                          \
+		struct px_site site;                                                               \
+                                                                                                   \
+		if (PX_NOT_TRACED(socket))                                                         \
+			return px_real.symbol(fd, message, flags);                                 \
+		site = PX_SITE(symbol, recvmsg);                                                   \
+		return RECEIVE(site, fd, flags, 0, result, px_real.symbol(fd, message, flags),     \
+			       message_size(message, result), NULL, NULL);                         \
+	}
+RECVMSG(recvmsg)
 
 /* The call waits for `count` messages, and a try might return fewer, so ask poll() instead. */
-PX_WRAP int recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, px_messages_flags flags,
-		     struct timespec *timeout)
-{
-	struct px_site site;
+#define RECVMMSG(symbol)                                                                           \
+	PX_WRAP int symbol(int fd, struct mmsghdr *messages, unsigned int count,                   \
+			   px_messages_flags flags, struct timespec *timeout)                      \
+	{                                                                                          \
+		struct px_site site;                                                               \
+                                                                                                   \
+		if (PX_NOT_TRACED(socket))                                                         \
+			return px_real.symbol(fd, messages, count, flags, timeout);                \
+		site = PX_SITE(symbol, recvmmsg);                                                  \
+		return PX_FD_CALL_WAITS(                                                           \
+			site, fd, !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count,  \
+			result, px_real.symbol(fd, messages, count, flags, timeout), count,        \
+			px_outcome(result));                                                       \
+	}
+RECVMMSG(recvmmsg)
 
-	if (PX_NOT_TRACED(socket))
-		return px_real.recvmmsg(fd, messages, count, flags, timeout);
-	site = PX_SITE(recvmmsg, recvmmsg);
-	return PX_FD_CALL_WAITS(
-		site, fd, !(flags & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN), count, result,
-		px_real.recvmmsg(fd, messages, count, flags, timeout), count, px_outcome(result));
-}
+#ifdef HAVE_TIME64_FUNCTIONS
+/* These differ from the others only in the times that control data and a timeout have.  The wrappers pass them on. */
+SENDMSG(__sendmsg64)
+SENDMMSG(__sendmmsg64)
+RECVMSG(__recvmsg64)
+RECVMMSG(__recvmmsg64)
+#endif

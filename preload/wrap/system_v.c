@@ -7,6 +7,7 @@
 #include "wrap/probe.h"
 #include "wrap/trial.h"
 
+#ifndef PX_TIME64
 PX_WRAP int msgsnd(int queue, const void *message, size_t size, int flags)
 {
 	struct px_site site;
@@ -30,6 +31,7 @@ PX_WRAP ssize_t msgrcv(int queue, void *message, size_t size, long type, int fla
 				px_real.msgrcv(queue, message, size, type, flags | IPC_NOWAIT),
 				errno == ENOMSG, px_real.msgrcv(queue, message, size, type, flags));
 }
+#endif
 
 /*
  * A set of operations with IPC_NOWAIT in each fails instead of waiting.  semtimedop() with a zero timeout is no
@@ -71,6 +73,7 @@ static int try(const struct trial *trial, int set, size_t nr_operations)
 				 try(&trial_, set, nr_operations), errno == EAGAIN, real);         \
 	})
 
+#ifndef PX_TIME64
 PX_WRAP int semop(int set, struct sembuf *operations, size_t nr_operations)
 {
 	struct px_site site;
@@ -81,6 +84,7 @@ PX_WRAP int semop(int set, struct sembuf *operations, size_t nr_operations)
 	return SEMOP_CALL(site, set, operations, nr_operations, true,
 			  px_real.semop(set, operations, nr_operations));
 }
+#endif
 
 /* The kernel refuses an invalid timeout before it looks at the semaphores, so the wrapper does not try such a call. */
 static bool may_wait_until(const struct timespec *timeout)

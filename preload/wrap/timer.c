@@ -5,6 +5,7 @@
  */
 #include "hook.h"
 
+#ifndef PX_TIME64
 static void *address_of(timer_t timer)
 {
 	return (void *)(uintptr_t)timer;
@@ -22,6 +23,7 @@ PX_WRAP int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer
 						 result == 0 ? address_of(*timer) : NULL,
 						 (uint32_t)clock, 0, result == 0 ? 0 : errno));
 }
+#endif
 
 /* Return the time of the first expiry in ms from now.  If the time is absolute, ask the timer how much time is left. */
 static uint32_t first_ms(timer_t timer, int flags, const struct timespec *first)
@@ -70,6 +72,7 @@ PX_WRAP int timer_settime(timer_t timer, int flags, const struct itimerspec *val
 	return result;
 }
 
+#ifndef PX_TIME64
 PX_WRAP int timer_delete(timer_t timer)
 {
 	struct px_site site;
@@ -89,3 +92,4 @@ PX_WRAP int timer_delete(timer_t timer)
 	errno = saved_errno;
 	return result;
 }
+#endif

@@ -24,7 +24,7 @@ END
 )
 
 ${NM:-nm} -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u >"$scratch/libc"
-sed -n 's/^PX_WRAPPER(\([^,]*\),.*/\1/p' "$top/preload/wrappers.def" | sort -u >"$scratch/wrapped"
+wrappers >"$scratch/wrapped"
 while read -r symbol; do
 	bare=$(echo "$symbol" | sed 's/^__//; s/^isoc[0-9]*_//; s/_chk$//; s/_2$//; s/64$//')
 	timed=$(echo "$bare" | sed 's/_timed/_clock/; s/timed\([a-z]*lock\)$/clock\1/')

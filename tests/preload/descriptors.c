@@ -21,6 +21,11 @@
 
 #include "functions.h"
 
+/* With times of 64 bits where time_t has 32, this is another function, which older C libraries do not have. */
+#if defined __USE_TIME_BITS64 && __SIZEOF_LONG__ == 4 && __GLIBC_PREREQ(2, 37)
+#define __ppoll_chk __ppoll64_chk
+#endif
+
 #define NO_FD 1000
 #define NOTHING ((void *)nothing)
 #define UNTOUCHED 4242
@@ -64,9 +69,9 @@ static void on_alarm(int number)
 
 static void set_alarms(long us)
 {
-	struct itimerval when = {.it_interval = {0, us}, .it_value = {0, us}};
+	const long when[4] = {0, us, 0, us}; /* the interval and the value, as the kernel wants them */
 
-	syscall(SYS_setitimer, 0, &when, NULL);
+	syscall(SYS_setitimer, 0, when, NULL);
 }
 
 /* Send signals that interrupt a wait, until the next TRY() is done: the first signal may come before the wait. */
@@ -153,18 +158,18 @@ static long poll_directly(struct pollfd *fd)
 #ifdef SYS_poll
 	return syscall(SYS_poll, fd, 1, 50);
 #else
-	return syscall(SYS_ppoll, fd, 1, &(struct timespec){0, 50000000}, NULL, 0);
+	return syscall(SYS_ppoll, fd, 1, (const long[2]){0, 50000000}, NULL, 0);
 #endif
 }
 
 static void *do_later(void *unused)
 {
-	struct timespec while_ = {0, 30000000};
+	const long while_[2] = {0, 30000000}; /* as the kernel wants it */
 	char text[4096];
 
 	(void)unused;
 	do {
-		syscall(SYS_nanosleep, &while_, NULL);
+		syscall(SYS_nanosleep, while_, NULL);
 	} while (!main_waits());
 	if (!later.reads)
 		syscall(SYS_write, later.fd, later.text, strlen(later.text));
@@ -222,7 +227,7 @@ static void quiet_fill(int fd)
 
 static void opens(void)
 {
-	struct rlimit limit, none;
+	struct rlimit64 limit, none;
 
 	OPENS(open, ("a", O_CREAT | O_RDWR | O_TRUNC, 0640), ("no/a", O_RDONLY));
 	OPENS(open64, ("a", O_CREAT | O_RDWR, 0600), (NOTHING, O_RDONLY));
@@ -1017,10 +1022,12 @@ static void polls(void)
 	      __poll_chk(NOTHING, 1, -1, sizeof(of_fd)));
 	POLLS(ppoll, ppoll(&of_fd, 1, &no_time, NULL), ppoll(&of_fd, 1, &short_time, &mask),
 	      ppoll(&of_fd, 1, NULL, &mask), ppoll(&of_fd, 1, &odd_time, NULL));
+#if !defined __USE_TIME_BITS64 || defined __ppoll_chk || __SIZEOF_LONG__ == 8
 	POLLS(__ppoll_chk, __ppoll_chk(&of_fd, 1, &no_time, NULL, sizeof(of_fd)),
 	      __ppoll_chk(&of_fd, 1, &short_time, &mask, sizeof(of_fd)),
 	      __ppoll_chk(&of_fd, 1, NULL, &mask, sizeof(of_fd)),
 	      __ppoll_chk(&of_fd, 1, &odd_time, NULL, sizeof(of_fd)));
+#endif
 	quiet_close(ends[0]);
 	quiet_close(ends[1]);
 }

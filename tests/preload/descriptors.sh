@@ -5,7 +5,8 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 . "$top/tests/preload/objects.sh"
 
-# battery NAME [ARGUMENT]: run without the object, with it, and traced; the trace is of the last run
+# battery NAME [ARGUMENT]: run $program without the object, with it, and traced; the trace is of the last run
+program=$programs/descriptors
 battery()
 {
 	name=$1
@@ -14,9 +15,9 @@ battery()
 		rm -rf "$scratch/here"
 		mkdir "$scratch/here"
 		case $way in
-		plain) "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
-		loaded) LD_PRELOAD=$object "$programs/descriptors" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
-		traced) traced "$scratch/$name.trx" "$programs/descriptors" "$scratch/here" "$@" \
+		plain) "$program" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		loaded) LD_PRELOAD=$object "$program" "$scratch/here" "$@" >"$scratch/$name.$way" ;;
+		traced) traced "$scratch/$name.trx" "$program" "$scratch/here" "$@" \
 			>"$scratch/$name.$way" ;;
 		esac || complain "$name: $way: it exits with $?"
 		nr_checks=$((nr_checks + 1))
@@ -31,6 +32,12 @@ battery()
 }
 
 battery calls
+: >"$scratch/calls64.parts"
+if [ -x "${program}64" ]; then
+	program=${program}64
+	battery calls64
+	program=$programs/descriptors
+fi
 TXTRACE_EVENTS=+heap
 export TXTRACE_EVENTS
 battery heap heap
@@ -53,6 +60,12 @@ sort -u "$scratch/calls.parts" "$scratch/heap.parts" >"$scratch/parts"
 "$programs/descriptors" --has <"$scratch/wanted" >"$scratch/there"
 while read -r symbol; do
 	nr_checks=$((nr_checks + 1))
-	grep -qx "part $symbol" "$scratch/parts" || complain "$symbol has no part in tests/preload/descriptors.c"
+	parts=$scratch/parts
+	case $symbol in # descriptors64 calls them by the names that they have in C
+	__*_time64) parts=$scratch/calls64.parts symbol=${symbol#__} symbol=${symbol%_time64} ;;
+	__ppoll64_chk) parts=$scratch/calls64.parts symbol=__ppoll_chk ;;
+	__*64) parts=$scratch/calls64.parts symbol=${symbol#__} symbol=${symbol%64} ;;
+	esac
+	grep -qx "part $symbol" "$parts" || complain "$symbol has no part in tests/preload/descriptors.c"
 done <"$scratch/there"
 finish

@@ -10,7 +10,7 @@ quiet=$(dirname "$object")/libquiet.a
 [ -e "$quiet" ] || complain "there is no $quiet"
 ${NM:-nm} -u "$quiet" | awk '$1 == "U" || $1 == "w" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$scratch/called"
 [ "$(wc -l <"$scratch/called")" -gt 50 ] || complain "$quiet calls nothing"
-sed -n 's/^PX_WRAPPER(\([^,]*\),.*/\1/p' "$top/preload/wrappers.def" | sort -u >"$scratch/wrapped"
+wrappers >"$scratch/wrapped"
 nr_checks=$((nr_checks + 1))
 comm -12 "$scratch/called" "$scratch/wrapped" >"$scratch/both"
 [ ! -s "$scratch/both" ] || complain "missing in preload/direct.def: $(tr '\n' ' ' <"$scratch/both")"

@@ -116,7 +116,9 @@ if command -v musl-gcc >/dev/null && musl-gcc shows.c -o musl && ./musl >/dev/nu
 else
 	echo 'SKIP musl: no musl-gcc, or its programs do not run'
 fi
-if ${CC:-cc} -m32 shows.c -o small 2>/dev/null && ./small >/dev/null; [ $? -eq 7 ]; then
+if [ "$(getconf LONG_BIT)" = 32 ]; then
+	echo 'SKIP 32-bit: the object has 32 bits, too'
+elif ${CC:-cc} -m32 shows.c -o small 2>/dev/null && ./small >/dev/null; [ $? -eq 7 ]; then
 	with '32-bit' nothing small
 else
 	echo 'SKIP 32-bit: no C library for it'

@@ -7,6 +7,7 @@
 #	names_and_data FILE		the events of a trace: their names, and their data in hex
 #	events_of FILE NAME		how many of them there are
 #	skip WHY			the script is skipped
+#	wrappers			the symbols that have a wrapper on this machine, sorted
 object=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so
 [ -e "$object" ] || { echo 'SKIP: no shared object was built'; exit 77; }
 object=$(cd "$(dirname "$object")" && pwd)/libtxtrace-preload.so
@@ -18,6 +19,12 @@ skip()
 {
 	echo "SKIP: $*"
 	exit 77
+}
+
+wrappers()
+{
+	(cd "$programs/../.." && srcdir=$top sh "$top/tests/preload/wrappers.sh") |
+		sed -n 's/^PX_WRAPPER(\([^,]*\),.*/\1/p' | sort -u
 }
 
 traced()

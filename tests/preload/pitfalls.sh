@@ -75,7 +75,7 @@ build()
 p1_versions()
 {
 	"$READELF" --dyn-syms -W "$object" >symbols
-	sed -n 's/^PX_WRAPPER(\([^,]*\),.*/\1/p' "$top/preload/wrappers.def" | sort >wanted
+	wrappers >wanted
 	awk '$5 == "GLOBAL" && $7 ~ /^[0-9]+$/ { print $8 }' symbols | sort >given
 	is 'names with a version' '' "$(grep @ given | head -3)"
 	is 'wrappers that the object does not export' '' "$(comm -13 given wanted)"
@@ -89,11 +89,22 @@ p1_every_wrapper()
 	TXTRACE_EVENTS=all
 	export TXTRACE_EVENTS
 	traced calls.trx "$programs/descriptors" "$scratch/here" >out
+	for wide in "$programs"/*64; do # the same with times of 64 bits, where time_t has 32
+		case $wide in
+		*/descriptors64) set -- "$scratch/here" ;;
+		*/sync_calls64) set -- ;;
+		*) continue ;;
+		esac
+		traced "${wide##*/}.trx" "$wide" "$@" >out
+	done
 	traced heap.trx "$programs/descriptors" "$scratch/here" heap >out
 	traced sync.trx "$programs/sync_calls" >out
 	traced waits.trx "$programs/../oracle/calls" >out
-	for act in $("$programs/acts" list); do
-		traced "act-$act.trx" "$programs/acts" "$act" >out 2>&1
+	for acts in "$programs/acts" "$programs/acts64"; do
+		[ -x "$acts" ] || continue
+		for act in $("$acts" list); do
+			traced "${acts##*/}-$act.trx" "$acts" "$act" >out 2>&1
+		done
 	done
 	unset TXTRACE_EVENTS
 	for trace in ./*.trx; do

@@ -76,9 +76,9 @@ static pid_t own_tid(void)
 
 static void rest(void)
 {
-	const struct timespec time = {0, 200000};
+	const long time[2] = {0, 200000}; /* as the kernel wants it */
 
-	syscall(SYS_nanosleep, &time, NULL);
+	syscall(SYS_nanosleep, time, NULL);
 }
 
 static void await(const int *word, int value)
@@ -114,13 +114,13 @@ static long sleeps_in(pid_t tid)
 /* Wait until the thread sleeps in one of these system calls.  If the kernel does not show it, wait for some time. */
 static void await_sleep(pid_t tid, const long *numbers, size_t nr_numbers)
 {
-	const struct timespec while_ = {0, 50000000};
+	const long while_[2] = {0, 50000000}; /* as the kernel wants it */
 
 	for (;;) {
 		long number = sleeps_in(tid);
 
 		if (number == -2) {
-			syscall(SYS_nanosleep, &while_, NULL);
+			syscall(SYS_nanosleep, while_, NULL);
 			return;
 		}
 		for (size_t i = 0; i < nr_numbers; i++)
@@ -325,12 +325,12 @@ static pthread_spinlock_t spin;
 /* Hold the lock long enough for the main thread to find it taken. */
 static void *hold_spin(void *unused)
 {
-	const struct timespec time = {0, 20000000};
+	const long time[2] = {0, 20000000}; /* as the kernel wants it */
 
 	CALL(pthread_spin_lock(&spin));
 	set(&stage, 1);
 	await(&stage, 2);
-	syscall(SYS_nanosleep, &time, NULL);
+	syscall(SYS_nanosleep, time, NULL);
 	CALL(pthread_spin_unlock(&spin));
 	return unused;
 }
