@@ -22,8 +22,10 @@ build()
 }
 
 nr_compilers=0
-for compiler in ${CXX:-g++} clang++; do
-	command -v "$compiler" >/dev/null || continue
+# $CXX has options behind the compiler, which <trace.h> needs on some machines.
+options=$(echo "${CXX:-g++}" | cut -s -d ' ' -f 2-)
+for compiler in "${CXX:-g++}" "clang++ $options"; do
+	command -v "${compiler%% *}" >/dev/null || continue
 	nr_compilers=$((nr_compilers + 1))
 	for standard in c++17 c++20; do
 		build "$compiler" "-std=$standard" tests/cpp/trace.cpp "$scratch/trace" || continue

@@ -98,9 +98,13 @@ static void unlock_flock(void)
 
 static void set_lock(int fd, int type)
 {
-	struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET};
+	struct flock64 lock = {.l_type = (short)type, .l_whence = SEEK_SET};
 
+#ifdef SYS_fcntl64 /* a machine of 32 bits */
+	MUST(syscall(SYS_fcntl64, fd, F_OFD_SETLK, &lock) == 0);
+#else
 	MUST(syscall(SYS_fcntl, fd, F_OFD_SETLK, &lock) == 0);
+#endif
 }
 
 static void wait_fcntl(void)

@@ -101,10 +101,40 @@ static int end_loop(void)
 	return 1;
 }
 
+/*
+ * Read up to `nr` numbers behind the word that begins the line, and set *rest behind them.  Return how many there are.
+ * scanf() would limit them to INT_MAX where a long has 32 bits.
+ */
+static unsigned int numbers(const char *line, const char *word, unsigned int nr, unsigned int *const to[],
+			    const char **rest)
+{
+	size_t length = strlen(word);
+	unsigned int count = 0;
+	char *end = (char *)(uintptr_t)line + length;
+
+	if (strncmp(line, word, length) != 0 || *end != ' ')
+		return 0;
+	for (const char *at = end; count < nr; at = end) {
+		unsigned long long number = strtoull(at, &end, 0);
+
+		if (end == at)
+			break;
+		*to[count++] = (unsigned int)number;
+	}
+	if (rest)
+		*rest = end;
+	return count;
+}
+
+#define NUMBERS(line, word, ...)                                                                   \
+	numbers(line, word, sizeof((unsigned int *[]){__VA_ARGS__}) / sizeof(unsigned int *),      \
+		(unsigned int *[]){__VA_ARGS__}, &rest)
+
 /* Return 0 if the line is not one of these. */
 static int take_setting(const char *line)
 {
 	struct object *last = &objects[nr_objects - (nr_objects > 0)];
+	const char *rest;
 
 	if (line[0] == '#' || line[0] == '\n')
 		return 1;
@@ -116,15 +146,13 @@ static int take_setting(const char *line)
 		return last->is_deleted = 1;
 	if (strcmp(line, "end\n") == 0)
 		return end_loop();
-	if (sscanf(line, "down %i", (int *)&down_from) == 1)
+	if (NUMBERS(line, "down", &down_from) == 1)
 		return counts_down = 1;
 	loop_begin = strncmp(line, "loop ", 5) == 0 ? nr_events : loop_begin;
-	return sscanf(line, "mask %i", (int *)&mask) == 1 ||
-	       sscanf(line, "names %i", (int *)&name_size) == 1 ||
-	       sscanf(line, "oldest %i", (int *)&oldest) == 1 ||
-	       sscanf(line, "loop %i %i", (int *)&loop_count, (int *)&loop_step) == 2 ||
-	       sscanf(line, "parameters %i %i", (int *)&last->parameters[0],
-		      (int *)&last->parameters[1]) == 2;
+	return NUMBERS(line, "mask", &mask) == 1 || NUMBERS(line, "names", &name_size) == 1 ||
+	       NUMBERS(line, "oldest", &oldest) == 1 ||
+	       NUMBERS(line, "loop", &loop_count, &loop_step) == 2 ||
+	       NUMBERS(line, "parameters", &last->parameters[0], &last->parameters[1]) == 2;
 }
 
 static int take_line(const char *line)
@@ -132,18 +160,19 @@ static int take_line(const char *line)
 	struct object *object = &objects[nr_objects];
 	struct event *event = &events[nr_events];
 	unsigned long long a, b, c;
+	const char *rest;
 
 	if (nr_objects + nr_events + nr_changes >= LINES_MAX)
 		return 0;
 	*event = (struct event){0};
 	if (take_setting(line))
 		return 1;
-	if (sscanf(line, "object %i %i %i %63[^\n]", (int *)&object->type, (int *)&object->handle,
-		   (int *)&object->priority, object->name) >= 3)
+	if (NUMBERS(line, "object", &object->type, &object->handle, &object->priority) == 3) {
+		sscanf(rest, " %63[^\n]", object->name);
 		return take_one(&object->count, &nr_objects, &all_objects);
-	if (sscanf(line, "event %i %i %i %i %i %i %i", (int *)&event->context, (int *)&event->id,
-		   (int *)&event->stamp, (int *)&event->info[0], (int *)&event->info[1],
-		   (int *)&event->info[2], (int *)&event->info[3]) >= 3)
+	}
+	if (NUMBERS(line, "event", &event->context, &event->id, &event->stamp, &event->info[0], &event->info[1],
+		    &event->info[2], &event->info[3]) >= 3)
 		return take_one(&event->count, &nr_events, &all_events);
 	if (last_count && sscanf(line, "repeat %lli", (long long *)&a) == 1) {
 		*(last_count == &objects[nr_objects - (nr_objects > 0)].count ?

@@ -511,7 +511,7 @@ END
 		head -c 28 /dev/zero
 	} >"$scratch/narrow"
 	chmod +x "$scratch/narrow"
-	refused 'is 32-bit x86' "$scratch/narrow"
+	[ "$(getconf LONG_BIT)" = 32 ] || refused 'is 32-bit x86' "$scratch/narrow"
 	${CC:-cc} -pthread "$scratch/plain.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1 -o "$scratch/musl"
 	refused 'of another C library' "$scratch/musl"
 	printf '#! /usr/bin/env -S A=1 %s\n' "$scratch/static" >"$scratch/script"

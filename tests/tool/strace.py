@@ -14,6 +14,8 @@ from collections import Counter
 
 tool, log, strace, pid = sys.argv[1:5]
 call_of = dict(pair.split("=") for pair in sys.argv[5:])
+# A machine of 32 bits has other system calls for the same functions.
+OTHERS = {"_llseek": "lseek", "send": "sendto", "recv": "recvfrom", "clock_nanosleep_time64": "clock_nanosleep"}
 LONG = 0.010  # s
 TRIED = "waitpid",  # if such a call has to wait, the object has tried it before
 SLEEPS = "nanosleep", "clock_nanosleep", "waitpid"  # on a busy machine others can take as long without a wait
@@ -46,7 +48,7 @@ for line in open(strace, errors="replace"):
     match = re.match(r"(\d+) +([\d:.]+) (?:<\.\.\. )?((\w+)[( ].*)", line)
     if not match or match[1] != pid:
         continue
-    text, name = match[3], match[4]
+    text, name = match[3], OTHERS.get(match[4], match[4])
     if "resumed>" not in text:
         began = of_day(match[2])
         if waits and waits[-1].until is None:
