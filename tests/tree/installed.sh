@@ -77,6 +77,86 @@ for kind in shared static; do
 	echo "installcheck: the services of ThreadX work with the $kind library"
 done
 
+# A program that traces itself, with only the flags from pkg-config: fully static, and after the files were moved.
+cat >"$scratch/itself.c" <<'END'
+#include <stdio.h>
+#include <trace.h>
+
+int main(void)
+{
+	struct posix_trace_event_info event;
+	trace_event_id_t id;
+	trace_id_t trace;
+	size_t length;
+	int data = 0, unavailable = 0;
+
+	if (posix_trace_create(0, NULL, &trace) != 0 || posix_trace_eventid_open("answer", &id) != 0 ||
+	    posix_trace_start(trace) != 0)
+		return 1;
+	posix_trace_event(id, &(int){42}, sizeof(data));
+	if (posix_trace_stop(trace) != 0)
+		return 2;
+	while (posix_trace_trygetnext_event(trace, &event, &data, sizeof(data), &length, &unavailable) == 0 &&
+	       !unavailable)
+		if (event.posix_event_id == id)
+			return printf("answer %d\n", data) == 10 ? 0 : 3;
+	return 4;
+}
+END
+
+# trace_itself WHAT FLAGS...
+trace_itself()
+{
+	what=$1
+	shift
+	# shellcheck disable=SC2068  # flags are several words
+	if ! $CC -std=gnu11 -o "$scratch/itself" "$scratch/itself.c" $@ >"$scratch/messages" 2>&1 ||
+		! "$scratch/itself" >"$scratch/output" || [ "$(cat "$scratch/output")" != 'answer 42' ]
+	then
+		cat "$scratch/messages" "$scratch/output"
+		echo "installcheck: a program does not trace itself $what; flags: $*"
+		exit 1
+	fi
+	echo "installcheck: a program traces itself $what"
+}
+
+# with_moved OPTION: of pkg-config
+with_moved()
+{
+	moved_flags=$(
+		unset PKG_CONFIG_SYSROOT_DIR
+		PKG_CONFIG_PATH=$scratch/pc$pkgconfigdir "$PKG_CONFIG" "$1" --cflags --libs --static posixtrace
+	) || exit 1
+	case $moved_flags in
+	*-I"$scratch/pc$includedir"*-L"$scratch/pc$libdir"*) ;;
+	*)
+		echo "installcheck: after a move, pkg-config $1 says: $moved_flags"
+		exit 1
+		;;
+	esac
+	trace_itself "after a move, with pkg-config ${1%%=*}" -static "$moved_flags"
+}
+
+echo 'int main(void) { return 0; }' >"$scratch/empty.c"
+if [ ! -e "$DESTDIR$libdir/libposixtrace.a" ]; then
+	echo 'SKIP static programs: there is no static library'
+elif ! $CC -static -o "$scratch/empty" "$scratch/empty.c" 2>/dev/null; then
+	echo 'SKIP static programs: the C library has no static one'
+else
+	trace_itself 'as a static program' -static "$static"
+	(mkdir "$scratch/pc" && cd "${DESTDIR:-/}" && cp -a --parents ".$pkgconfigdir" ."$libdir"/libposixtrace.a \
+		."$includedir"/trace*.h "$scratch/pc") || exit 99
+	prefix=$("$PKG_CONFIG" --variable=prefix posixtrace)
+	prefix=${prefix#"$DESTDIR"}
+	with_moved "--define-variable=prefix=$scratch/pc$prefix"
+	# pkg-config takes what is two directories above its files for the prefix.  That is wrong with lib/x86_64-linux-gnu.
+	if [ "${pkgconfigdir%/*/*}" = "$prefix" ]; then
+		with_moved --define-prefix
+	else
+		echo 'SKIP pkg-config --define-prefix: its files are elsewhere'
+	fi
+fi
+
 # CMake finds the libraries after the files were moved, and nothing then leads to the old place.
 moved=$scratch/moved
 
