@@ -27,6 +27,7 @@ struct context {
 
 	/* These members are for the reports. */
 	int64_t time;
+	bool is_untimed; /* other threads have scheduling records, but this one has none: its time is not known */
 	uint64_t nr_events, nr_switches, nr_suspensions, nr_resumptions, nr_migrations;
 	uint32_t stack_left; /* the smallest value that an event had */
 	uint64_t stack_event;

@@ -94,9 +94,14 @@ static void use_records(struct report *report)
 	for (size_t i = 0; i < report->contexts.nr_contexts; i++) {
 		struct context *ctx = report->contexts.ctx[i];
 
+		ctx->is_untimed = ctx->is_thread;
 		ctx->nr_switches = map_find(&states->switches_of_context, ctx->context);
 		ctx->nr_migrations = map_find(&states->migrations_of_context, ctx->context);
 	}
+	/* In a merged log, one of the logs may have no records. */
+	for (size_t i = 0; i < states->nr_rows; i++)
+		if (states->row[i].context != 0)
+			contexts_get(&report->contexts, states->row[i].context)->is_untimed = false;
 }
 
 /* What the kernel counted is nearer to the truth than an estimate from events. */
@@ -105,9 +110,13 @@ static void use_counts(struct report *report)
 	for (size_t i = 0; i < report->counted.nr_rows; i++) {
 		const struct counted_row *row = &report->counted.row[i];
 
-		if (row->context != 0 && (row->until_ns > row->from_ns || row->is_late))
-			contexts_get(&report->contexts, row->context)->time =
-				row->ran_ns + (row->is_late ? row->ran_from_ns : 0);
+		struct context *ctx;
+
+		if (row->context == 0 || (row->until_ns <= row->from_ns && !row->is_late))
+			continue;
+		ctx = contexts_get(&report->contexts, row->context);
+		ctx->time = row->ran_ns + (row->is_late ? row->ran_from_ns : 0);
+		ctx->is_untimed = false;
 	}
 }
 

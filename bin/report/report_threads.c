@@ -98,6 +98,18 @@ static void put_time(const struct report *report, struct table *table, int64_t n
 	put_mark(report, table);
 }
 
+/* The same of a thread or a process whose time may be not known. */
+static void put_time_of(const struct report *report, struct table *table, int64_t time, bool is_known)
+{
+	if (is_known) {
+		table_seconds(table, report_events_ns(&report->events, time));
+		table_percent(table, (double)time, (double)report_events_duration(&report->events));
+	} else {
+		table_unknown(table);
+		table_unknown(table);
+	}
+}
+
 /* A thread without events, of which only the scheduling records are known. */
 static void put_bare_profile(const struct report *report, struct table *table, const struct states_row *row)
 {
@@ -127,8 +139,7 @@ static void put_profile(const struct report *report, struct table *table, const 
 	table_number(table, ctx->nr_events);
 	if (report->source->file.foreign)
 		table_number(table, (uint64_t)ctx->time);
-	table_seconds(table, report_events_ns(&report->events, ctx->time));
-	table_percent(table, (double)ctx->time, (double)report_events_duration(&report->events));
+	put_time_of(report, table, ctx->time, !ctx->is_untimed);
 	put_mark(report, table);
 }
 
@@ -188,6 +199,11 @@ static void put_performance(const struct report *report, struct table *table,
 		return;
 	table_string(table, ctx->name);
 	table_number(table, ctx->nr_events);
+	if (ctx->is_untimed) {
+		table_unknown(table);
+		table_unknown(table);
+		return;
+	}
 	table_number(table, is_foreign ? ctx->nr_suspensions : ctx->nr_switches);
 	table_number(table, is_foreign ? ctx->nr_resumptions : ctx->nr_migrations);
 }
@@ -415,6 +431,7 @@ void report_print_cpus(const struct report *report, struct table *table)
 struct process_sum {
 	uint64_t nr_threads, nr_events;
 	int64_t time;
+	bool is_untimed;
 };
 
 /*
@@ -451,6 +468,7 @@ static struct process_sum *sum_processes(const struct report *report)
 		sum->nr_events += pair->count;
 		if (is_thread && pair->ctx->process == pair->number)
 			units_add(&sum->time, pair->ctx->time);
+		sum->is_untimed |= is_thread && pair->ctx->is_untimed;
 	}
 	map_free(&threads);
 	return sums;
@@ -514,8 +532,7 @@ static void put_process(const struct report *report, struct table *table, size_t
 		table_unknown(table);
 	table_number(table, sum->nr_threads);
 	table_number(table, sum->nr_events);
-	table_seconds(table, report_events_ns(&report->events, sum->time));
-	table_percent(table, (double)sum->time, (double)report_events_duration(&report->events));
+	put_time_of(report, table, sum->time, !sum->is_untimed);
 	put_status(table, process);
 	if (table->format == FORMAT_TEXT)
 		put_command_text(table, process, depth);

@@ -103,6 +103,22 @@ if make_mixture mixture.trx; then
 	twins mixture.trx
 fi
 
+# Of a log without scheduling records, merged with one that has them, nobody knows how long its threads ran.
+"$mksched" scheduled.trx 0 100 <<'END' || complain 'no log could be written'
+0 start
+0 thread 11 running first
+100 out 11 0 blocked
+200 in 11 0
+210 event 11 0
+220 stop
+END
+merge -o half.trx scheduled.trx a.trx
+"$tool" report --format csv half.trx 2>/dev/null | tr -d '\r' | awk -F, '$1 == "execution_profile" { print $15, $11, $17 }
+	$1 == "performance_statistics_by_thread" { print $15, $27, $28 }' >got
+nr_checks=$((nr_checks + 2))
+[ "$(grep -cE '^worker( [0-9]+)?  $' got)" -eq 2 ] || complain "the time of a thread without records: $(cat got)"
+grep -Eq '^first 0.000120' got || complain "the time of a thread with records: $(cat got)"
+
 # Two programs of one host, each with its log: the beginning, the end and the gaps of one log say nothing about the threads
 # of the other.
 "$mksched" long.trx 0 100 <<'END' || complain 'no log could be written'
