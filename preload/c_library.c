@@ -10,14 +10,6 @@
 
 #ifdef __GLIBC__
 
-static bool begins_with(const char *text, const char *prefix)
-{
-	while (*prefix)
-		if (*text++ != *prefix++)
-			return false;
-	return true;
-}
-
 static bool is_c_library(const char *path)
 {
 	const char *name = path;
@@ -25,8 +17,8 @@ static bool is_c_library(const char *path)
 	for (; *path; path++)
 		if (*path == '/')
 			name = path + 1;
-	return begins_with(name, "libc.so") || begins_with(name, "libpthread.so") ||
-	       begins_with(name, "librt.so");
+	return px_c_library_begins_with(name, "libc.so") || px_c_library_begins_with(name, "libpthread.so") ||
+	       px_c_library_begins_with(name, "librt.so");
 }
 
 void px_c_library_open(struct px_c_library *library)

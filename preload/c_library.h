@@ -3,6 +3,9 @@
 #ifndef PX_PRELOAD_C_LIBRARY_H
 #define PX_PRELOAD_C_LIBRARY_H
 
+#include <stdbool.h>
+
+#include "base/compiler.h"
 #include "base/elf.h"
 
 /* Before glibc 2.34, threads and timers were in separate libraries. */
@@ -12,6 +15,15 @@ struct px_c_library {
 	int nr;
 	struct px_elf part[PX_C_LIBRARIES_MAX];
 };
+
+/* The C library itself must not compare texts here, because a sanitizer that has not started yet may do that. */
+PX_INLINE bool px_c_library_begins_with(const char *text, const char *prefix)
+{
+	while (*prefix)
+		if (*text++ != *prefix++)
+			return false;
+	return true;
+}
 
 void px_c_library_open(struct px_c_library *library);
 

@@ -6,6 +6,7 @@
  * found such a version in the C library, we use the newest version that we know instead.  dlvsym() alone would bypass
  * other objects that also wrap the function.
  */
+#include "c_library.h"
 #include "hook.h"
 
 #include <dlfcn.h>
@@ -44,12 +45,12 @@ static void **real_of(unsigned int i)
  */
 static const char *version_of(const char *symbol)
 {
-	if (strncmp(symbol, "timer_", 6) == 0)
+	if (px_c_library_begins_with(symbol, "timer_"))
 		return "GLIBC_2.3.3";
-	if (strcmp(symbol, "posix_spawn") == 0 || strcmp(symbol, "posix_spawnp") == 0)
+	if (px_c_library_begins_with(symbol, "posix_spawn")) /* and posix_spawnp */
 		return "GLIBC_2.15";
-	if (strncmp(symbol, "pthread_cond_", 13) == 0 &&
-	    strcmp(symbol, "pthread_cond_clockwait") != 0)
+	if (px_c_library_begins_with(symbol, "pthread_cond_") &&
+	    !px_c_library_begins_with(symbol, "pthread_cond_clockwait"))
 		return "GLIBC_2.3.2";
 	return NULL;
 }
@@ -119,14 +120,16 @@ static unsigned int minor_version(void)
  */
 static bool is_too_new(const char *symbol, unsigned int minor)
 {
-	size_t length = strlen(symbol);
+	const char *end = symbol;
 
-	if (strncmp(symbol, "__isoc23_", 9) == 0)
+	if (px_c_library_begins_with(symbol, "__isoc23_"))
 		return minor < 38;
-	if (strcmp(symbol, "__ppoll64_chk") == 0)
+	if (px_c_library_begins_with(symbol, "__ppoll64_chk"))
 		return minor < 37;
+	while (end[0] && end[1] && end[2])
+		end++;
 	/* the functions with times of 64 bits */
-	return strncmp(symbol, "__", 2) == 0 && length > 2 && strcmp(symbol + length - 2, "64") == 0 && minor < 34;
+	return px_c_library_begins_with(symbol, "__") && px_c_library_begins_with(end, "64") && minor < 34;
 }
 
 /*

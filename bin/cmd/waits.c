@@ -32,7 +32,7 @@ static bool read_over(struct options *options)
 	double ns = strtod(optarg, &end) * unit_ns(end);
 
 	if (end != optarg && unit_ns(end) != 0 && ns >= 0 && ns < 9e18) {
-		options->waits.over_ns = (int64_t)ns;
+		options->waits.over_ns = (int64_t)(ns + 0.5);
 		return true;
 	}
 	message("--over takes a duration such as 1ms, not %s", optarg);

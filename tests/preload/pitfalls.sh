@@ -100,6 +100,27 @@ p1_every_wrapper()
 	traced heap.trx "$programs/descriptors" "$scratch/here" heap >out
 	traced sync.trx "$programs/sync_calls" >out
 	traced waits.trx "$programs/../oracle/calls" >out
+	# $CC has the options for times of 64 bits, if there are any.
+	cat >timed.c <<'END'
+#include <signal.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+#include <time.h>
+int main(void)
+{
+	const struct timespec soon = {0, 1000};
+	struct sembuf down = {0, -1, 0};
+	int set = semget(IPC_PRIVATE, 1, 0600);
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigtimedwait(&signals, NULL, &soon);
+	semtimedop(set, &down, 1, &soon);
+	return semctl(set, 0, IPC_RMID);
+}
+END
+	build timed || complain "timed.c is not compiled: $(cat cc.err)"
+	traced timed.trx ./timed >out
 	for acts in "$programs/acts" "$programs/acts64"; do
 		[ -x "$acts" ] || continue
 		for act in $("$acts" list); do
