@@ -40,7 +40,7 @@ static char *const no_arguments[] = {name, NULL};
 		fflush(stdout);                                                                    \
 	})
 
-/* Where time_t has 32 bits, the C library itself reads times, to give the kernel others, so a bad pointer is a fault. */
+/* Where time_t has 32 bits, the C library itself reads times and converts them, so a bad pointer is a fault. */
 #if defined __TIMESIZE && __TIMESIZE == 32
 #define TRY_TIME(call) ((void)sizeof(call))
 #else
