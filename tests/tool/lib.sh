@@ -18,7 +18,7 @@
 #	counted OPTION... FILE		a trace agrees with the account: account check
 #	own_preload			$plain [ROUNDS [FILE]] knows nothing of posixtrace, and waits until there is the
 #					file; 1: it cannot be preloaded here
-#	await COMMAND...		wait until it succeeds; what never does is a failure, after a minute
+#	await COMMAND...		wait until it succeeds; what never does is a failure, after two minutes
 #	await_process PID		wait until it is a process that could be traced
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
@@ -240,11 +240,12 @@ END
 
 await()
 {
-	for round in $(seq 600); do
+	deadline=$(($(date +%s) + 120)) # a time: on a slow machine a round takes seconds
+	while [ "$(date +%s)" -lt "$deadline" ]; do
 		"$@" && return
 		sleep 0.1
 	done
-	complain "after $round rounds it is not so yet: $*: $("$tool" list)"
+	complain "after two minutes it is not so yet: $*: $("$tool" list)"
 	return 1
 }
 

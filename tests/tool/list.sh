@@ -20,22 +20,23 @@ idle=$!
 recorder=$!
 await_process "$idle"
 await_stream "$pid"
+program=$(basename "$(readlink "/proc/$idle/exe")") # an emulator, if one runs it
 "$tool" list >"$scratch/text" || complain 'list fails'
 "$tool" list --format json >"$scratch/json" || complain 'list --format json fails'
 sed -e "s/\<$recorder\>/RECORDER/; s/\<$pid\>/SUBJECT/; s/\<$idle\>/IDLE/" -e 's/  *$//' \
 	-e 's/20[0-9-]* [0-9:]\{8\} *[0-9]* *0 /TIME EVENTS 0 /' -e "s/\<$(id -un)\>/USER/" \
 	-e "s|[^ ]*/||g" -e 's/   */  /g' "$scratch/text" | grep -v '^  RECORDER USER' >"$scratch/shown"
 for line in '  RECORDER  SUBJECT  running  flush  yes  yes  TIME EVENTS 0  a "name"' \
-	'  SUBJECT  USER  yes  subject  subject' '  IDLE  USER  no  subject  subject'; do
+	"  SUBJECT  USER  yes  subject  $program" "  IDLE  USER  no  subject  $program"; do
 	nr_checks=$((nr_checks + 1))
 	grep -qxF -e "$line" "$scratch/shown" ||
 		complain "list has no line '$line': $(cat "$scratch/shown" "$scratch/text")"
 done
 if has_program python3 'list --format json is JSON'; then
-	python3 - "$scratch/json" "$pid" "$idle" "$recorder" <<'END' || complain "the JSON of list is not right: $(cat "$scratch/json")"
+	python3 - "$scratch/json" "$program" "$pid" "$idle" "$recorder" <<'END' || complain "the JSON of list is not right: $(cat "$scratch/json")"
 import json, sys
 listed = json.load(open(sys.argv[1]))
-pid, idle, recorder = map(int, sys.argv[2:])
+pid, idle, recorder = map(int, sys.argv[3:])
 stream, = listed["streams"]
 assert stream["controller"] == recorder and stream["target"] == pid
 assert stream["state"] == "running" and stream["policy"] == "flush"
@@ -45,7 +46,7 @@ assert abs(stream["created_ns"] / 1e9 - __import__("time").time()) < 60
 processes = {process["pid"]: process for process in listed["processes"]}
 assert set(processes) >= {pid, idle, recorder}
 assert processes[pid]["traced"] and not processes[idle]["traced"] and not processes[recorder]["traced"]
-assert processes[pid]["program"].endswith("subject")
+assert processes[pid]["program"].endswith("/" + sys.argv[2])
 END
 fi
 
@@ -55,7 +56,7 @@ wait "$recorder" 2>/dev/null
 # A child that inherits the stream is traced, but is not its target.
 "$tool" record -q --inherit -o "$scratch/family" sh -c "'$subject' -n 100000 -u 1000 & wait" &
 recorder=$!
-await listed '/subject","traced":true'
+await listed "\"name\":\"subject\".*/$program\",\"traced\":true"
 "$tool" list --format json >"$scratch/json"
 grep -q '"name":"subject".*"traced":true' "$scratch/json" || complain "a child is shown as: $(cat "$scratch/json")"
 child=$(sed -n 's/.*{"pid":\([0-9]*\),.*"name":"subject".*"traced":true}.*/\1/p' "$scratch/json")
