@@ -65,9 +65,10 @@ arch_make_root()
 	fi
 	[ -n "$arch_qemu" ] || return 0
 	# The root has its shared objects by absolute links, which a compiler outside cannot follow.
-	find "$arch_root/usr/lib/$arch_library" -maxdepth 1 -type l -lname '/*' | while read -r link; do
-		ln -srf "$arch_root$(readlink "$link")" "$link"
-	done
+	find "$arch_root/usr/lib/$arch_library" "$arch_root/usr/lib64/" -maxdepth 1 -type l -lname '/*' 2>/dev/null |
+		while read -r link; do
+			ln -srf "$arch_root$(readlink "$link")" "$link"
+		done
 }
 
 # arch_in_root COMMAND...: in the root; the sources and the build are at the same paths

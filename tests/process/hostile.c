@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
@@ -304,7 +303,7 @@ static const struct {
  */
 static pid_t start_victim(void)
 {
-	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid_t child = px_test_clone();
 
 	if (child == 0) {
 		alarm(2); /* the call may also never return */

@@ -499,7 +499,7 @@ static void trick_fork_and_interrupt_birth(struct px_order *order)
 	nr_before = 0;
 	interrupted_at = order->text;
 	__atomic_store_n(&px_testpoint_hook, raise_once, __ATOMIC_RELEASE);
-	child = order->b ? (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL) : fork();
+	child = order->b ? px_test_clone() : fork();
 	if (child == 0) {
 		px_test_trace(handler_type, 3);
 		_exit(0);

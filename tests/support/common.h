@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <trace.h>
+#include <unistd.h>
 
 /* Run the suite of one program and return its exit code for main(). */
 int run_suite(Suite *suite);
@@ -143,6 +146,16 @@ void px_test_bad_trids(trace_id_t bad[PX_TEST_BAD_TRIDS]);
 
 /* Return the name of the first function that does not return EINVAL for this identifier, or NULL. */
 const char *px_test_accepting(trace_id_t trid);
+
+/* A child without the handlers of fork(), as clone(2) makes it.  Its arguments have another order on s390x. */
+static inline pid_t px_test_clone(void)
+{
+#if defined(__s390__)
+	return (pid_t)syscall(SYS_clone, NULL, SIGCHLD, NULL, NULL, NULL);
+#else
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+#endif
+}
 
 /* Run the function in a forked child that exits with its result.  Return its exit code. */
 int px_test_in_child(int (*function)(void *argument), void *argument);

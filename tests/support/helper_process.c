@@ -196,7 +196,7 @@ static pid_t bear(enum px_birth birth, int fd)
 		return child;
 	}
 	if (birth == PX_BY_CLONE)
-		child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+		child = px_test_clone();
 	else
 		child = fork();
 	if (child == 0) {
