@@ -237,7 +237,7 @@ static void read_path(struct mangled *symbol, bool is_value)
 	case 'M':
 	case 'X':
 		skip_implementation(symbol);
-		/* fall through */
+		__attribute__((fallthrough)); /* clang does not read comments */
 	case 'Y':
 		put(symbol, "<");
 		read_type(symbol);

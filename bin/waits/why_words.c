@@ -12,8 +12,8 @@
 #include "trace/states.h"
 #include "waits/periods.h"
 
-static void put_line(const struct why_words *to, unsigned int depth, struct why_step step, const char *format,
-		     va_list list)
+__attribute__((format(printf, 4, 0))) static void put_line(const struct why_words *to, unsigned int depth,
+							   struct why_step step, const char *format, va_list list)
 {
 	char line[1024];
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check.sh [NAME...]: build with other compilers, options and C libraries, with warnings as errors, and run the suites in
-# C with each build.
+# check.sh [NAME...]: build with other compilers, options and C libraries, with warnings as errors, and run tests with
+# each build: of the code that depends most on the compiler (rings, clocks, atomic words, logs, the preloaded object).
 #
 #	O0 O3 lto fortify	-O0; -O3; -flto; -O2 -D_FORTIFY_SOURCE=3
 #	hardening		the options of dpkg-buildflags with hardening=+all
@@ -12,7 +12,7 @@
 #
 # Environment:
 #	PX_TOOLCHAINS_DIR	where roots, builds and logs are (build/toolchains)
-#	PX_TOOLCHAINS_TESTS	run only these tests; none: only build
+#	PX_TOOLCHAINS_TESTS	run these tests instead; all: the suites in C; none: only build
 #	PX_MIRROR		the mirror of Debian
 #	PX_JOBS			of make
 # shellcheck disable=SC2016,SC2317  # programs of other shells; functions that others call
@@ -22,7 +22,9 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 dir=${PX_TOOLCHAINS_DIR:-$PWD/toolchains}
 roots=$dir/roots
 jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
-tests=${PX_TOOLCHAINS_TESTS:-}
+tests=${PX_TOOLCHAINS_TESTS:-tests/base/clock tests/base/wide tests/ring/ring tests/ring/record tests/ring/cpuring
+	tests/log/pack tests/stream/own_rings tests/stream/left tests/api/event tests/api/getnext
+	tests/preload/images.sh}
 # shellcheck source=tests/support/root.sh
 . "$top/tests/support/root.sh"
 [ -x "$top/configure" ] || fail 'there is no configure: run ./bootstrap'
@@ -41,10 +43,13 @@ build()
 # run_tests NAME: the suites, or the tests that were asked for
 run_tests()
 {
-	if [ -n "$tests" ]; then
-		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests"
-	else
+	if [ "$tests" = all ]; then
 		make -C "$dir/$1" -s -k -j"$jobs" check-suites
+	else
+		# Do not build the other tests, either.
+		# shellcheck disable=SC2086  # names of tests
+		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests" \
+			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') tests/preload/acts"
 	fi
 }
 
