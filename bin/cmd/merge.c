@@ -50,6 +50,7 @@ struct options {
 	struct spans messages;
 	int to;
 	bool is_log; /* the output is a log */
+	bool is_placed_by_sockets;
 };
 
 struct input {
@@ -166,7 +167,12 @@ static bool place_inputs(struct options *options)
 	place_all(options);
 	if (options->messages.nr > 0)
 		return messages_place(&options->messages, placed, nr_inputs);
-	merge_clocks_place(clocks, placed, nr_inputs);
+	/* Of one host, all logs have one clock.  What the user says of a clock counts more than what sockets tell. */
+	if (options->nr_offsets == 0 && merge_clocks_differ(clocks, nr_inputs) &&
+	    !messages_place_by_sockets(placed, nr_inputs, &options->is_placed_by_sockets))
+		return false;
+	if (!options->is_placed_by_sockets)
+		merge_clocks_place(clocks, placed, nr_inputs);
 	return true;
 }
 
@@ -355,7 +361,7 @@ static int merge_files(struct options *options, int n, char **paths)
 	is_fine = is_fine && choose_output(options) && (options->is_log || begin_selection(options)) &&
 		  place_inputs(options) && check_offsets(options) && !is_input(options->trx.output) && check_same() &&
 		  (options->is_log ? write_log(options) : write_merged(options));
-	if (is_fine && options->messages.nr == 0)
+	if (is_fine && options->messages.nr == 0 && !options->is_placed_by_sockets)
 		merge_clocks_report(clocks, placed, nr_inputs);
 	for (unsigned int i = 0; i < nr_inputs; i++) {
 		close_input(&inputs[i]);

@@ -23,7 +23,7 @@ struct merge_clock merge_clock_of(struct source *source)
 	return clock;
 }
 
-static bool has_several_hosts(const struct merge_clock *clocks, unsigned int nr)
+bool merge_clocks_differ(const struct merge_clock *clocks, unsigned int nr)
 {
 	for (unsigned int i = 1; i < nr; i++)
 		if (strcmp(clocks[i].host, clocks[0].host) != 0)
@@ -108,6 +108,6 @@ void merge_clocks_report(const struct merge_clock *clocks, const struct messages
 	for (unsigned int i = 0; i < nr_files; i++)
 		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0)
 			report_setting(&files[i], &clocks[i].clock);
-	if (has_several_hosts(clocks, nr_files))
+	if (merge_clocks_differ(clocks, nr_files))
 		report_uncertainty(files, nr_files);
 }

@@ -21,6 +21,9 @@ struct merge_clock merge_clock_of(struct source *source);
 /* Set the corrections and the uncertainties of the files.  The clocks have the order of the files. */
 void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
 
+/* Return true if the files are of more than one host. */
+bool merge_clocks_differ(const struct merge_clock *clocks, unsigned int nr_files);
+
 /* Print which wall clocks were set, and, if there are several hosts, what is known of their clocks. */
 void merge_clocks_report(const struct merge_clock *clocks, const struct messages_file *files, unsigned int nr_files);
 

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/units.h"
 #include "report/clock_fit.h"
+#include "report/sockets.h"
 
 #define PPM 1e-6
 
@@ -33,6 +34,8 @@ struct messages {
 	unsigned int nr_files;
 	struct list sent, received; /* struct end */
 	struct list messages;	    /* struct sent */
+	unsigned int nr_kinds;	    /* of messages of the user; those of sockets follow */
+	bool is_quiet;
 	size_t nr_ambiguous;	    /* numbers that several sent messages have */
 	bool *is_placed;	    /* for each file */
 	int64_t *uncertainty_ns;    /* for each file that is placed: of the correction; -1: not known */
@@ -50,12 +53,23 @@ static void *add(struct list *list, size_t size)
 
 /* Reading. */
 
-static void take_event(struct messages *messages, unsigned int file, struct spans *kinds, const struct event *event)
+static void add_end(struct messages *messages, bool is_sent, struct end end)
+{
+	*(struct end *)add(is_sent ? &messages->sent : &messages->received, sizeof(end)) = end;
+}
+
+static void take_event(struct messages *messages, unsigned int file, struct spans *kinds, struct sockets *sockets,
+		       const struct event *event)
 {
 	struct messages_file *of = &messages->files[file];
 	int64_t ns = event->time_ns + of->shift_ns;
+	struct sockets_end ends[SOCKETS_ENDS_MAX];
+	unsigned int nr_ends = sockets_event(sockets, of->source, event, ends);
 	uint64_t key = 0;
 
+	for (unsigned int i = 0; i < nr_ends; i++)
+		add_end(messages, ends[i].is_sent,
+			(struct end){kinds->nr + ends[i].message, file, ends[i].key, ends[i].time_ns + of->shift_ns});
 	if (messages->first_ns[file] > ns)
 		messages->first_ns[file] = ns;
 	if (messages->last_ns[file] < ns)
@@ -64,9 +78,9 @@ static void take_event(struct messages *messages, unsigned int file, struct span
 		unsigned int role = spans_role(&kinds->span[i], of->source, event, &key);
 
 		if (role & SPAN_BEGINS)
-			*(struct end *)add(&messages->sent, sizeof(struct end)) = (struct end){i, file, key, ns};
+			add_end(messages, true, (struct end){i, file, key, ns});
 		if (role & SPAN_ENDS)
-			*(struct end *)add(&messages->received, sizeof(struct end)) = (struct end){i, file, key, ns};
+			add_end(messages, false, (struct end){i, file, key, ns});
 	}
 }
 
@@ -75,6 +89,7 @@ static bool read_file(struct messages *messages, unsigned int file, struct spans
 	struct messages_file *of = &messages->files[file];
 	struct source *source = of->source ?: source_open_quiet(of->path, 0);
 	bool is_own = !of->source;
+	struct sockets sockets = {0};
 	struct event event;
 
 	if (!source)
@@ -84,7 +99,8 @@ static bool read_file(struct messages *messages, unsigned int file, struct spans
 	messages->last_ns[file] = INT64_MIN;
 	source_rewind(source);
 	while (source_next(source, &event))
-		take_event(messages, file, kinds, &event);
+		take_event(messages, file, kinds, &sockets, &event);
+	sockets_free(&sockets);
 	spans_report_keys(kinds, source);
 	spans_forget(kinds);
 	if (is_own)
@@ -119,17 +135,37 @@ static void drop_ambiguous(struct messages *messages)
 		if (next == i + 1)
 			sent[nr++] = sent[i];
 		else
-			messages->nr_ambiguous++;
+			messages->nr_ambiguous += sent[i].kind < messages->nr_kinds;
 	}
 	messages->sent.nr = nr;
 }
 
-/* A message may arrive in several files, or more than once. */
+/*
+ * Ports are used again.  So if the addresses of a connection come twice, nobody knows which of its ends belong together.
+ */
+static void drop_connections(struct messages *messages)
+{
+	struct end *received = messages->received.items;
+	size_t nr = 0;
+
+	if (messages->received.nr > 0)
+		qsort(received, messages->received.nr, sizeof(*received), by_key);
+	for (size_t i = 0, next; i < messages->received.nr; i = next) {
+		for (next = i + 1; next < messages->received.nr && by_key(&received[i], &received[next]) == 0;)
+			next++;
+		for (size_t j = i; (next == i + 1 || received[i].kind < messages->nr_kinds) && j < next; j++)
+			received[nr++] = received[j];
+	}
+	messages->received.nr = nr;
+}
+
+/* A message of the user may arrive in several files, or more than once. */
 static void match(struct messages *messages)
 {
 	const struct end *received = messages->received.items;
 
 	drop_ambiguous(messages);
+	drop_connections(messages);
 	for (size_t i = 0; messages->sent.nr > 0 && i < messages->received.nr; i++) {
 		const struct end *sent = bsearch(&received[i], messages->sent.items, messages->sent.nr, sizeof(*sent),
 						 by_key);
@@ -266,8 +302,8 @@ static void report(const struct messages *messages, unsigned int file, const str
 		message("%s: its clock was about %s %s that of %s, from %llu messages; that clock is not known well",
 			path, offset, way, peer, nr);
 	else
-		message("%s: its clock was %s +- %s %s that of %s, and %s, from %llu messages", path, offset,
-			uncertainty, way, peer, drift, nr);
+		message("%s: its clock was %s +- %s %s that of %s, and %s, from %llu %s", path, offset,
+			uncertainty, way, peer, drift, nr, messages->nr_kinds > 0 ? "messages" : "ends of connections");
 }
 
 /* With messages in one direction, change a clock only as far as they demand. */
@@ -296,7 +332,8 @@ static void place(struct messages *messages, unsigned int file)
 	/* 2 ns: the times are rounded. */
 	if (fit.has_lower && fit.has_upper && fit.is_possible && between.uncertainty_ns >= 0)
 		messages->uncertainty_ns[file] = (int64_t)fit.uncertainty + 2 + between.uncertainty_ns;
-	report(messages, file, &between, &fit);
+	if (!messages->is_quiet)
+		report(messages, file, &between, &fit);
 	free(between.lower);
 	free(between.upper);
 }
@@ -310,7 +347,7 @@ static void place_all(struct messages *messages)
 		if (messages->is_placed[i])
 			continue;
 		messages->is_placed[i] = true;
-		if (i > 0)
+		if (i > 0 && !messages->is_quiet)
 			message("%s: no message tells how far its clock is from that of %s, so it is taken as it is",
 				messages->files[i].path, messages->files[0].path);
 		messages->files[i].uncertainty_ns = i > 0 ? -1 : 0;
@@ -322,30 +359,68 @@ static void place_all(struct messages *messages)
 	}
 }
 
+static bool gather(struct messages *messages, struct spans *kinds)
+{
+	unsigned int nr_files = messages->nr_files;
+	bool is_fine = true;
+
+	messages->nr_kinds = kinds->nr;
+	messages->is_placed = must(calloc(nr_files, sizeof(*messages->is_placed)));
+	messages->uncertainty_ns = must(calloc(nr_files, sizeof(*messages->uncertainty_ns)));
+	messages->first_ns = must(calloc(nr_files, sizeof(*messages->first_ns)));
+	messages->last_ns = must(calloc(nr_files, sizeof(*messages->last_ns)));
+	for (unsigned int i = 0; is_fine && i < nr_files; i++)
+		is_fine = read_file(messages, i, kinds);
+	if (is_fine)
+		match(messages);
+	if (messages->nr_ambiguous > 0)
+		message("--message: several messages have the same number; these %zu numbers are not used",
+			messages->nr_ambiguous);
+	return is_fine;
+}
+
+static void release(struct messages *messages)
+{
+	free(messages->sent.items);
+	free(messages->received.items);
+	free(messages->messages.items);
+	free(messages->is_placed);
+	free(messages->uncertainty_ns);
+	free(messages->first_ns);
+	free(messages->last_ns);
+}
+
 bool messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files)
 {
 	struct messages messages = {.files = files, .nr_files = nr_files};
-	bool is_fine = true;
+	bool is_fine = gather(&messages, kinds);
 
-	messages.is_placed = must(calloc(nr_files, sizeof(*messages.is_placed)));
-	messages.uncertainty_ns = must(calloc(nr_files, sizeof(*messages.uncertainty_ns)));
-	messages.first_ns = must(calloc(nr_files, sizeof(*messages.first_ns)));
-	messages.last_ns = must(calloc(nr_files, sizeof(*messages.last_ns)));
-	for (unsigned int i = 0; is_fine && i < nr_files; i++)
-		is_fine = read_file(&messages, i, kinds);
-	if (is_fine)
-		match(&messages);
-	if (messages.nr_ambiguous > 0)
-		message("--message: several messages have the same number; these %zu numbers are not used",
-			messages.nr_ambiguous);
 	if (is_fine)
 		place_all(&messages);
-	free(messages.sent.items);
-	free(messages.received.items);
-	free(messages.messages.items);
-	free(messages.is_placed);
-	free(messages.uncertainty_ns);
-	free(messages.first_ns);
-	free(messages.last_ns);
+	release(&messages);
+	return is_fine;
+}
+
+/* The first attempt is quiet: the connections may not tell enough. */
+bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_files, bool *is_known)
+{
+	struct messages messages = {.files = files, .nr_files = nr_files, .is_quiet = true};
+	struct spans none = {.nr = 0};
+	bool is_fine = gather(&messages, &none);
+
+	*is_known = is_fine && messages.messages.nr > 0;
+	if (*is_known)
+		place_all(&messages);
+	for (unsigned int i = 0; i < nr_files; i++)
+		*is_known = *is_known && files[i].uncertainty_ns >= 0;
+	messages.is_quiet = false;
+	for (unsigned int i = 0; i < nr_files; i++) {
+		messages.is_placed[i] = false;
+		files[i].correction = (struct clock_correction){0};
+		files[i].uncertainty_ns = -1;
+	}
+	if (*is_known)
+		place_all(&messages);
+	release(&messages);
 	return is_fine;
 }

@@ -42,4 +42,10 @@ static inline int64_t messages_time(const struct messages_file *file, int64_t ti
  */
 bool messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files);
 
+/*
+ * Do the same with the connections between the files alone (sockets.h).  If they do not bound the clock of each file in
+ * both directions, *is_known becomes false, the corrections are 0, and nothing is printed.
+ */
+bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_files, bool *is_known);
+
 #endif

@@ -30,7 +30,7 @@
  *	k	16 bits, a call (enum px_call), shown as its name
  *	c	16 bits, an error number, shown as the return value of a C11 function
  *	s	text up to the end of the data
- *	a	the address of a socket
+ *	a	the address of a socket; for accept and connect perhaps also that of its own end
  *	r	16 bits, why a stack ends (enum px_unwind_end)
  *	f	code addresses of 64 bits, up to the end of the data
  *	-	a field that the call does not use

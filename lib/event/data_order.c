@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/data_order.h"
 
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "event/call_fields.h"
 
@@ -18,7 +20,24 @@ static size_t reverse(unsigned char *data, size_t size, size_t at, size_t nr, si
 	return nr > 0 ? size : at;
 }
 
-/* The address of a socket begins with its family; the rest of it has the byte order of the network. */
+/*
+ * The address of a socket begins with its family; the rest of it has the byte order of the network.  Behind that of the
+ * peer, a connection has that of its own end, of the same family.
+ */
+static size_t reverse_addresses(unsigned char *data, size_t size, size_t at)
+{
+	uint16_t family = 0;
+	size_t whole;
+
+	if (reverse(data, size, at, 1, sizeof(family)) != at + sizeof(family))
+		return size;
+	memcpy(&family, data + at, sizeof(family));
+	whole = family == AF_INET ? sizeof(struct sockaddr_in) : family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
+	if (whole > 0 && size - at >= 2 * whole)
+		reverse(data, size, at + whole, 1, sizeof(family));
+	return size;
+}
+
 static void change_call(enum px_call call, unsigned char *data, size_t size)
 {
 	struct px_call_field field;
@@ -26,9 +45,10 @@ static void change_call(enum px_call call, unsigned char *data, size_t size)
 	size_t at = 0;
 
 	for (unsigned int i = 0; at < size && px_call_next_field(call, i, &place, &field); i++) {
-		size_t nr = field.kind == 'a' ? 1 : field.is_rest ? size : 1;
-
-		at = reverse(data, size, at, nr, field.kind == 'a' ? sizeof(uint16_t) : field.bytes);
+		if (field.kind == 'a')
+			at = reverse_addresses(data, size, at);
+		else
+			at = reverse(data, size, at, field.is_rest ? size : 1, field.bytes);
 	}
 }
 

@@ -12,6 +12,8 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "wrap/probe.h"
 
@@ -75,6 +77,55 @@ static void record_address(struct px_site site, uint32_t flags, int fd, int64_t 
 {
 	px_fd_record_more(site, flags, fd, length > 0 ? port_of(address, length) : 0, outcome,
 			  address, length);
+}
+
+/*
+ * The address of a connection as the program knows it, and that of this end of it.  txtrace merge finds by both which
+ * calls of two machines are those of one connection.  The kernel is asked for the second one: this costs little beside a
+ * connection.
+ */
+struct both_ends {
+	size_t length;
+	unsigned char bytes[2 * sizeof(struct sockaddr_in6)];
+};
+
+static size_t length_of_family(const struct sockaddr *address, size_t length)
+{
+	size_t whole = address->sa_family == AF_INET  ? sizeof(struct sockaddr_in) :
+		       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+							0;
+
+	return length >= whole ? whole : 0;
+}
+
+/* Return false if the connection has no such addresses. */
+static bool find_both_ends(int fd, const struct sockaddr *address, size_t length, struct both_ends *ends)
+{
+	size_t whole = length >= sizeof(address->sa_family) ? length_of_family(address, length) : 0;
+	socklen_t own = (socklen_t)whole;
+	int saved_errno = errno;
+	int result;
+
+	if (whole == 0 || px_fd_is_confined())
+		return false;
+	memcpy(ends->bytes, address, whole);
+	result = (int)syscall(SYS_getsockname, fd, ends->bytes + whole, &own);
+	errno = saved_errno;
+	if (result != 0 || own != whole)
+		return false;
+	ends->length = 2 * whole;
+	return true;
+}
+
+static void record_connection(struct px_site site, uint32_t flags, int fd, int connected, int64_t outcome,
+			      const struct sockaddr *address, size_t length)
+{
+	struct both_ends ends;
+
+	if ((outcome >= 0 || outcome == -EINPROGRESS) && find_both_ends(connected, address, length, &ends))
+		px_fd_record_more(site, flags, fd, port_of(address, length), outcome, ends.bytes, ends.length);
+	else
+		record_address(site, flags, fd, outcome, address, length);
 }
 
 PX_WRAP int socket(int domain, int type, int protocol)
@@ -173,9 +224,9 @@ static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, so
 	result = PX_REAL(&sample, really_accept(site.wrapper, fd, address, length, flags));
 	outcome = px_outcome(result);
 	px_fd_opened(result);
-	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome,
-		       output_address(address),
-		       result >= 0 ? length_filled_in(output_address(address), length) : 0);
+	record_connection(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, outcome,
+			  output_address(address),
+			  result >= 0 ? length_filled_in(output_address(address), length) : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -241,9 +292,8 @@ static int traced_connect(struct px_site site, int fd, __CONST_SOCKADDR_ARG addr
 			       length_given(input_address(address), length, 0));
 	result = PX_REAL(&sample, px_real.connect(fd, address, length));
 	outcome = px_outcome(result);
-	record_address(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, outcome,
-		       input_address(address),
-		       length_given(input_address(address), length, outcome));
+	record_connection(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, fd, outcome, input_address(address),
+			  length_given(input_address(address), length, outcome));
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# merge --message of three machines: network name spaces, with names of their own and boot clocks that are hours apart. The
+# merge of three machines, with and without --message: network name spaces, with names of their own and boot clocks that are hours apart. The
 # clock REALTIME of a name space cannot be set, so --offset makes other times of it.
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
@@ -75,6 +75,19 @@ for line in '1 1500000' '2 -40000'; do
 		}
 		END { exit !found }' || complain "the clock of machine$file is wrong: $(cat err)"
 done
+
+# Without --message, the connections tell: all clocks are one, so the error is what was corrected.
+nr_checks=$((nr_checks + 4))
+"$tool" merge -o connected.trx m0.trx m1.trx m2.trx 2>err || complain "merge without --message fails: $(cat err)"
+grep -q 'm2.trx: its clock was .* connections' err || complain "the connections do not tell of the clocks: $(cat err)"
+"$tool" info --format json connected.trx | tr , '\n' | tr -d ' "}]' | grep -E '^(shift_ns|uncertainty_ns):' | tr '\n' ' ' >got
+awk -F '[: ]' '{ for (i = 2; i <= 12; i += 4) {
+		error = $i < 0 ? -$i : $i
+		nr += $(i + 2) != "null" && error <= $(i + 2) && $(i + 2) < 200000000
+	} }
+	END { exit nr != 3 }' got || complain "the error of a clock is over its bound: $(cat got)"
+"$tool" print --format csv --columns event -f 'connect or accept' m0.trx | grep -c connect >out
+[ "$(cat out)" -ge 40 ] || complain "connections of a machine: $(cat out)"
 
 # Each message is received after it was sent, and so the calls of the sockets are in order, too.
 "$tool" print --format csv --columns host,event,data.number merged.trx 2>/dev/null | tr -d '\r' |

@@ -5,10 +5,11 @@
  * one.  Both have the number of the message as their data.
  *
  * talkers SELF ADDRESS0 ADDRESS1 ADDRESS2 MESSAGES is only one of the three, which may be on three machines.  Another
- * process traces it.
+ * process traces it.  Before the messages, each of these asks the others over connections.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define PROCESSES 3
+#define CONNECTIONS 20
 
 static int sockets[PROCESSES];
 static struct sockaddr_in addresses[PROCESSES];
@@ -82,6 +84,56 @@ static int talk(int self, const char *path, uint32_t nr_messages)
 	return send_all(self, nr_messages) == 0 && posix_trace_shutdown(trace) == 0 ? 0 : 1;
 }
 
+/* Answer what the others ask over connections. */
+static void *answer(void *listening)
+{
+	for (int i = 0; i < (PROCESSES - 1) * CONNECTIONS; i++) {
+		struct sockaddr_in peer;
+		socklen_t length = sizeof(peer);
+		int fd = accept(*(int *)listening, (struct sockaddr *)&peer, &length);
+		uint32_t number;
+
+		if (fd < 0 || recv(fd, &number, sizeof(number), MSG_WAITALL) != sizeof(number) ||
+		    send(fd, &number, sizeof(number), 0) != sizeof(number))
+			exit(1);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* Ask another machine, which perhaps does not listen yet. */
+static void ask(const struct sockaddr_in *address)
+{
+	uint32_t number = 1;
+	int fd;
+
+	while ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) >= 0 &&
+	       connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0) {
+		close(fd);
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	}
+	if (send(fd, &number, sizeof(number), 0) != sizeof(number) ||
+	    recv(fd, &number, sizeof(number), MSG_WAITALL) != sizeof(number))
+		exit(1);
+	close(fd);
+}
+
+static void talk_over_connections(int self)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pthread_t thread;
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addresses[self], sizeof(addresses[self])) != 0 || listen(fd, 64) != 0 ||
+	    pthread_create(&thread, NULL, answer, &fd) != 0)
+		exit(1);
+	for (int i = 0; i < CONNECTIONS; i++)
+		for (int other = 0; other < PROCESSES; other++)
+			if (other != self)
+				ask(&addresses[other]);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
 /* One of three machines.  Messages to a machine that has no socket yet are lost. */
 static int talk_alone(char **argv)
 {
@@ -97,6 +149,7 @@ static int talk_alone(char **argv)
 	sockets[self] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (sockets[self] < 0 || bind(sockets[self], (struct sockaddr *)&addresses[self], sizeof(addresses[self])) != 0)
 		return 1;
+	talk_over_connections(self);
 	return send_all(self, (uint32_t)strtoul(argv[1 + PROCESSES], NULL, 10));
 }
 
