@@ -4,8 +4,8 @@
  * it replaces, and how much time it adds.  The rings count the calls of each wrapper (ring.h).
  *
  * The statistics are in the stream's segment.  The first process that records a call writes all rows.  All processes
- * with the same object write the same rows, so no process waits.  The objects of both word sizes of a machine have a few
- * rows that the other one does not use, and write those when they need them.  For every 251st call of a thread, the
+ * with the same object write the same rows, so no process waits.  The objects of both word sizes of a machine have a
+ * few rows that the other one does not use, and write those when they need them.  For every 251st call of a thread, the
  * wrapper measures how much time it adds to the function.
  *
  * Async-signal-safe.  The rows of another user's process are hostile input.

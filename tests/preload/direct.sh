@@ -44,7 +44,7 @@ reason 'The dynamic linker finds the module of an address, without a lock; weak,
 	_dl_find_object
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
 	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf stpcpy strcat \
-		strchr strcmp \
+		strchr strcmp memmem \
 	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol strtoull qsort __sigsetjmp \
 	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
@@ -55,6 +55,7 @@ reason 'Bookkeeping of threads inside the C library.  These must be the function
 	pthread_testcancel pthread_getschedparam
 reason 'The list of functions for exit().  Only a constructor adds one.' on_exit
 reason 'Attributes of a timer or a clock.  Nothing that traces depends on them.' clock_getres timer_gettime
+reason 'A system call that the C library makes under no other name: how far the clock of the system is from UTC.' adjtimex
 reason 'Only called where a function of the C library is missing.' abort
 sort -u "$scratch/harmless" >"$scratch/allowed"
 
