@@ -140,9 +140,7 @@ static void drop_ambiguous(struct messages *messages)
 	messages->sent.nr = nr;
 }
 
-/*
- * Ports are used again.  So if the addresses of a connection come twice, nobody knows which of its ends belong together.
- */
+/* Ports are used again.  If the addresses of a connection come twice, nobody knows which ends belong together. */
 static void drop_connections(struct messages *messages)
 {
 	struct end *received = messages->received.items;

@@ -66,7 +66,7 @@ static uint64_t add_end(uint64_t key, const struct end *end)
 	return key;
 }
 
-/* Return the key of a connection, or 0 if the event does not have both addresses.  `connects`: this end called connect. */
+/* Return the key of a connection, or 0 if the event lacks an address.  connects: this end called connect. */
 static uint64_t key_of(const struct event *event, bool connects)
 {
 	const unsigned char *at = event->data + LAYOUT_BYTES;

@@ -36,7 +36,8 @@ struct sockets_end {
 /* Of one file. */
 struct sockets {
 	struct map last_of_thread; /* key: thread; value: time of its newest event */
-	struct map waiting;	   /* key: process and descriptor; value: connection whose first receive is to come, or 0 */
+	/* Key: process and descriptor; value: the connection whose first receive is to come, or 0. */
+	struct map waiting;
 };
 
 /* Return how many ends the event tells. */

@@ -81,7 +81,7 @@ static void record_address(struct px_site site, uint32_t flags, int fd, int64_t 
 
 /*
  * The address of a connection as the program knows it, and that of this end of it.  txtrace merge finds by both which
- * calls of two machines are those of one connection.  The kernel is asked for the second one: this costs little beside a
+ * calls of two machines are those of one connection.  The kernel tells the second one, which costs little beside a
  * connection.
  */
 struct both_ends {

@@ -123,8 +123,8 @@ static void talk_over_connections(int self)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	pthread_t thread;
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&addresses[self], sizeof(addresses[self])) != 0 || listen(fd, 64) != 0 ||
-	    pthread_create(&thread, NULL, answer, &fd) != 0)
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addresses[self], sizeof(addresses[self])) != 0 ||
+	    listen(fd, 64) != 0 || pthread_create(&thread, NULL, answer, &fd) != 0)
 		exit(1);
 	for (int i = 0; i < CONNECTIONS; i++)
 		for (int other = 0; other < PROCESSES; other++)
