@@ -28,6 +28,15 @@ PX_INLINE void *px_thread_pointer(void)
 #endif
 	return pointer;
 }
+#elif defined __powerpc64__
+/* GCC does not have the builtin there.  The register points 0x7000 behind the end of the thread's control block. */
+PX_INLINE void *px_thread_pointer(void)
+{
+	char *pointer;
+
+	__asm__("mr %0, 13" : "=r"(pointer));
+	return pointer - 0x7000;
+}
 #else
 #define px_thread_pointer() __builtin_thread_pointer()
 #endif

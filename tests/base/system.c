@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of the library where the kernel gives programs no vDSO, as under some emulators and with vdso=0. */
+/*
+ * The clock of the library where the kernel gives programs no vDSO, as under some emulators and with vdso=0, and the
+ * thread pointer, which compilers do not have for each machine.
+ */
 #include "support/common.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/auxv.h>
 
 #include "base/clock.h"
+#include "base/compiler.h"
 
 unsigned long __real_getauxval(unsigned long type);
 unsigned long __wrap_getauxval(unsigned long type);
@@ -37,12 +42,32 @@ START_TEST(system_clock_without_a_vdso_reads_the_time_and_keeps_errno)
 }
 END_TEST
 
+static void *distance_of_thread_pointer(void *distance)
+{
+	*(uintptr_t *)distance = (uintptr_t)px_thread_pointer() - (uintptr_t)__builtin_frame_address(0);
+	return distance;
+}
+
+/* The walks over stacks take it for the top of the stack of a thread. */
+START_TEST(system_thread_pointer_is_the_top_of_a_threads_stack)
+{
+	uintptr_t distance = 0;
+	pthread_t thread;
+
+	ok(pthread_create(&thread, NULL, distance_of_thread_pointer, &distance));
+	ok(pthread_join(thread, NULL));
+	ck_assert_uint_gt(distance, 0);
+	ck_assert_uint_lt(distance, 0x6000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("system");
-	TCase *tcase = tcase_create("clock");
+	TCase *tcase = tcase_create("system");
 
 	tcase_add_test(tcase, system_clock_without_a_vdso_reads_the_time_and_keeps_errno);
+	tcase_add_test(tcase, system_thread_pointer_is_the_top_of_a_threads_stack);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
