@@ -62,10 +62,20 @@ static void gather_buffer(struct report *report)
 	profile_free(profile);
 }
 
-/* The scheduling records say how long threads ran, so the estimates of cpus.h are not needed. */
+/* By the tid: after an exec, a thread has two contexts, and its records one of them. */
+static uint64_t thread_key(const struct context *ctx)
+{
+	return ctx->object && ctx->object->tid ? (uint64_t)ctx->object->tid << 32 : ctx->context;
+}
+
+/*
+ * The scheduling records say how long threads ran, so the estimates of cpus.h are not needed.  In a merged log, one of
+ * the logs may have no records.
+ */
 static void use_records(struct report *report)
 {
 	struct states *states = &report->states;
+	struct map timed = {0}; /* the threads that have records */
 
 	waits_end(&report->events.waits);
 	states_end(states, &report->events.waits.states);
@@ -91,17 +101,20 @@ static void use_records(struct report *report)
 		report->cpus.nr_switches += states->row[i].nr_switches;
 		report->cpus.nr_migrations += states->row[i].nr_migrations;
 	}
+	for (size_t i = 0; i < states->nr_rows; i++) {
+		const struct states_row *row = &states->row[i];
+
+		*map_get(&timed, (uint64_t)row->tid << 32) = 1;
+		*map_get(&timed, row->context) = 1;
+	}
 	for (size_t i = 0; i < report->contexts.nr_contexts; i++) {
 		struct context *ctx = report->contexts.ctx[i];
 
-		ctx->is_untimed = ctx->is_thread;
+		ctx->is_untimed = ctx->is_thread && map_find(&timed, thread_key(ctx)) == 0;
 		ctx->nr_switches = map_find(&states->switches_of_context, ctx->context);
 		ctx->nr_migrations = map_find(&states->migrations_of_context, ctx->context);
 	}
-	/* In a merged log, one of the logs may have no records. */
-	for (size_t i = 0; i < states->nr_rows; i++)
-		if (states->row[i].context != 0)
-			contexts_get(&report->contexts, states->row[i].context)->is_untimed = false;
+	map_free(&timed);
 }
 
 /* What the kernel counted is nearer to the truth than an estimate from events. */

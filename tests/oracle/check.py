@@ -310,7 +310,7 @@ def check_ran(account):
     if not account.ran:
         return
     profile = json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]
-    times = {Shown.tid(row["thread"]): ns_of(row["time_s"] or 0) for row in profile}
+    times = {Shown.tid(row["thread"]): ns_of(row["time_s"]) for row in profile}
     for tid, (least, most) in account.ran.items():
         if not least - TOLERANCE_NS <= times.get(tid, 0) <= most + TOLERANCE_NS:
             complain(f"{account.names[tid]} ran {least} to {most} ns, report says {times.get(tid)}")
@@ -319,7 +319,7 @@ def check_ran(account):
 def check_lives(shown):
     """No thread ran after its process had ended, or had executed another program."""
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
-        if row["context"] is None or row["time_s"] is None:  # a thread without events, or without a known time
+        if row["context"] is None:  # a thread without events
             continue
         pid, first, last = shown.lives.get(int(row["context"], 16), (0, shown.first_ns, shown.last_ns))
         ends = [at for at, context in shown.starts.get(pid, ()) if at >= last and context != int(row["context"], 16)]
@@ -442,8 +442,8 @@ def check_running(account, shown, pairs):
         times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu], True)
     told = collections.Counter()
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
-        # After an exec, the thread has a second row; then one of the two has its time.
-        told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"] or 0)
+        # After an exec, the thread has a second row.
+        told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])
     for tid, name in (account.names or shown.process).items():
         if abs(told[tid] - times[tid]) > TOLERANCE_NS:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
