@@ -10,11 +10,10 @@
 #include "base/atomic.h"
 #include "base/elf.h"
 
-#if defined __x86_64__ || defined __aarch64__
+#ifdef PX_SYSTEM_HAS_CALL
 
-#ifdef __x86_64__
-#define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
-
+/* Make a system call.  Return its result, or -errno. */
+#if defined __x86_64__
 static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
@@ -27,9 +26,7 @@ static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
 			     : "rcx", "r11", "memory");
 	return nr;
 }
-#else
-#define VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
-
+#elif defined __aarch64__
 static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = nr;
@@ -45,6 +42,97 @@ static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
 			     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
 			     : "memory");
 	return x0;
+}
+#elif defined __i386__
+/* The kernel takes the last argument in the register that may be the frame pointer of this function. */
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	__asm__ __volatile__("pushl %6\n\t"
+			     "pushl %%ebp\n\t"
+			     "movl 4(%%esp), %%ebp\n\t"
+			     "int $0x80\n\t"
+			     "popl %%ebp\n\t"
+			     "addl $4, %%esp"
+			     : "+a"(nr)
+			     : "b"(a), "c"(b), "d"(c), "S"(d), "D"(e), "g"(f)
+			     : "memory");
+	return nr;
+}
+#elif defined __arm__
+/* In Thumb code, the register of the number may be the frame pointer of this function. */
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r0 __asm__("r0") = a;
+	register long r1 __asm__("r1") = b;
+	register long r2 __asm__("r2") = c;
+	register long r3 __asm__("r3") = d;
+	register long r4 __asm__("r4") = e;
+	register long r5 __asm__("r5") = f;
+	long kept;
+
+	__asm__ __volatile__("mov %0, r7\n\t"
+			     "mov r7, %2\n\t"
+			     "svc 0\n\t"
+			     "mov r7, %0"
+			     : "=&r"(kept), "+r"(r0)
+			     : "r"(nr), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)
+			     : "memory");
+	return r0;
+}
+#elif defined __riscv
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long a7 __asm__("a7") = nr;
+	register long a0 __asm__("a0") = a;
+	register long a1 __asm__("a1") = b;
+	register long a2 __asm__("a2") = c;
+	register long a3 __asm__("a3") = d;
+	register long a4 __asm__("a4") = e;
+	register long a5 __asm__("a5") = f;
+
+	__asm__ __volatile__("ecall"
+			     : "+r"(a0)
+			     : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+			     : "memory");
+	return a0;
+}
+#elif defined __powerpc64__
+/* If the call fails, the kernel sets a bit of the condition register, and returns the error number. */
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r0 __asm__("r0") = nr;
+	register long r3 __asm__("r3") = a;
+	register long r4 __asm__("r4") = b;
+	register long r5 __asm__("r5") = c;
+	register long r6 __asm__("r6") = d;
+	register long r7 __asm__("r7") = e;
+	register long r8 __asm__("r8") = f;
+
+	__asm__ __volatile__("sc\n\t"
+			     "bns+ 0f\n\t"
+			     "neg %1, %1\n"
+			     "0:"
+			     : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7), "+r"(r8)
+			     :
+			     : "memory", "cr0", "ctr", "xer", "r9", "r10", "r11", "r12");
+	return r3;
+}
+#elif defined __s390x__
+static inline long raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r1 __asm__("r1") = nr;
+	register long r2 __asm__("r2") = a;
+	register long r3 __asm__("r3") = b;
+	register long r4 __asm__("r4") = c;
+	register long r5 __asm__("r5") = d;
+	register long r6 __asm__("r6") = e;
+	register long r7 __asm__("r7") = f;
+
+	__asm__ __volatile__("svc 0"
+			     : "+d"(r2)
+			     : "d"(r1), "d"(r3), "d"(r4), "d"(r5), "d"(r6), "d"(r7)
+			     : "memory");
+	return r2;
 }
 #endif
 
@@ -75,6 +163,10 @@ __attribute__((no_sanitize("address"))) long syscall(long nr, ...)
 	return CALL(nr, argument[0], argument[1], argument[2], argument[3], argument[4],
 		    argument[5]);
 }
+
+#endif
+
+#if defined __x86_64__ || defined __aarch64__
 
 int fstat(int fd, struct stat *status)
 {
@@ -158,6 +250,12 @@ int shmget(key_t key, size_t size, int flags)
 }
 
 /* The clock.  The vDSO has a function that reads it without a system call. */
+
+#ifdef __x86_64__
+#define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
+#else
+#define VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
+#endif
 
 typedef int clock_function(clockid_t clock, struct timespec *now);
 

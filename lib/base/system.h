@@ -11,6 +11,10 @@
  * The compiler includes this header first in each file of the library.  The calls of these functions then go to
  * px_system_NAME (system.c), which makes the system call.  All are async-signal-safe, and none is a cancellation
  * point.
+ *
+ * On machines other than x86-64 and aarch64, this holds for syscall() only.  The preloaded object itself defines that
+ * function.  If the library called it there, the wake-up of a reader would be an event, and so the cause of the next
+ * wake-up.
  */
 #ifndef PX_BASE_SYSTEM_H
 #define PX_BASE_SYSTEM_H
@@ -34,12 +38,17 @@
 extern int px_system_program_clock(clockid_t clock, struct timespec *now) __asm__(
 	PX_SYSTEM_PROGRAM_CLOCK);
 
-#if defined __x86_64__ || defined __aarch64__
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wredundant-decls"
 #define PX_SYSTEM(name)                                                                            \
 	extern __typeof__(name) name __asm__("px_system_" #name)                                   \
 		__attribute__((visibility("hidden")));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#if defined __x86_64__ || defined __aarch64__ || defined __i386__ || defined __arm__ ||            \
+	(defined __riscv && defined __LP64__) || defined __powerpc64__ || defined __s390x__
+#define PX_SYSTEM_HAS_CALL
+PX_SYSTEM(syscall)
+#endif
+#if defined __x86_64__ || defined __aarch64__
 PX_SYSTEM(clock_gettime)
 PX_SYSTEM(fstat)
 PX_SYSTEM(geteuid)
@@ -54,9 +63,8 @@ PX_SYSTEM(shmat)
 PX_SYSTEM(shmctl)
 PX_SYSTEM(shmdt)
 PX_SYSTEM(shmget)
-PX_SYSTEM(syscall)
+#endif
 #undef PX_SYSTEM
 #pragma GCC diagnostic pop
-#endif
 
 #endif

@@ -81,5 +81,13 @@ x86_64 | aarch64)
 	[ ! -s "$scratch/more" ] ||
 		complain "the library calls through the dynamic linker: $(tr '\n' ' ' <"$scratch/more")"
 	;;
+*)
+	# Neither may call syscall(), which the object defines: its wrapper would record the library's own calls.
+	for file in "$object" "$(dirname "$tool")/../lib/.libs/libposixtrace.so"; do
+		nr_checks=$((nr_checks + 1))
+		! ${OBJDUMP:-objdump} -R "$file" | grep -qE ' syscall(@|$)' ||
+			complain "$file calls syscall() through the dynamic linker"
+	done
+	;;
 esac
 finish
