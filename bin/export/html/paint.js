@@ -132,8 +132,8 @@ class Painter {
 		return row.kind === 'thread' && this.trace.hasStates ? Math.floor(row.state / 2) : 0;
 	}
 	/*
-	 * Spans that begin in the same pixel and are narrow share that pixel.  `color` is a colour, or a function of the span; the first
-	 * span of a pixel has its colour.
+	 * Spans that begin in the same pixel and are narrow share that pixel.  `color` is a colour, or a function of the
+	 * span; the first span of a pixel has its colour.
 	 */
 	drawSpans(list, y, height, color, textColor, textOf) {
 		const {begin, end} = this.view;
