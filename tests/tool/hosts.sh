@@ -7,22 +7,6 @@ check=${PERFETTO_CHECK:-$(pwd)/tests/tool/perfetto_check}
 cd "$scratch" || exit 99
 mklog=$(dirname "$tool")/../tests/tool/mklog
 
-# set_bytes FILE OFFSET TEXT: put TEXT into the header of a log, and zeros up to SIZE bytes; see struct px_log_header
-set_bytes()
-{
-	at=$(grep -abo 'PXTXLOG1' "$1" | head -1 | cut -d: -f1)
-	{ printf '%s' "$3"; head -c $(($4 - ${#3})) /dev/zero; } |
-		dd of="$1" bs=1 seek=$((at + $2)) conv=notrunc 2>/dev/null
-}
-
-# on_host FILE HOST NUMBER: the log becomes that of another recording on another machine
-on_host()
-{
-	set_bytes "$1" 48 "$(printf '%016d' "$3")" 16
-	set_bytes "$1" 112 "00000000-0000-0000-0000-00000000$(printf '%04d' "$3")" 40
-	set_bytes "$1" 152 "$2" 64
-}
-
 rows()
 {
 	columns=$1
@@ -302,6 +286,10 @@ while [ $i -lt 26 ]; do
 	set_bytes "large/$i" 48 "$(printf 'large-%010d' $i)" 16
 	i=$((i + 1))
 done
+has_open()
+{
+	find "/proc/$1/fd" -lname "$2/*" 2>/dev/null | grep -q .
+}
 for number in TERM KILL; do
 	for files in 'large/?' 'large/*'; do
 		[ "$number$files" = 'KILLlarge/*' ] && continue # those are in the directory of temporary files
@@ -309,9 +297,11 @@ for number in TERM KILL; do
 		mkdir out.d
 		# shellcheck disable=SC2086  # a list of files
 		(TMPDIR=$scratch/temporary exec "$tool" merge -o out.d/x.trx $files 2>err) &
-		sleep 0.3
-		kill -$number $! || complain "merge of $files ended too early"
-		wait $! 2>err
+		writer=$!
+		case $files in *'*') directory=$scratch/temporary ;; *) directory=$scratch/out.d ;; esac
+		while kill -0 $writer 2>/dev/null && ! has_open $writer "$directory"; do :; done
+		kill -$number $writer || complain "merge of $files ended too early"
+		wait $writer 2>err
 		nr_checks=$((nr_checks + 1))
 		[ -z "$(ls -A out.d temporary)" ] || [ "$(ls -A out.d temporary | tr -d '\n ')" = 'out.d:temporary:' ] ||
 			complain "SIG$number leaves $(ls -A out.d temporary)"

@@ -22,6 +22,9 @@
 #	await_process PID		wait until it is a process that could be traced
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
+#	header_at FILE			the offset of the header of a log, struct px_log_header
+#	set_bytes FILE OFFSET TEXT SIZE	put TEXT into the header of a log, and zeros up to SIZE bytes
+#	on_host FILE HOST NUMBER	the log becomes that of another recording on another machine
 #	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
 #					given column, and rows without one are left out
 #	finish				the end
@@ -236,6 +239,24 @@ int main(int argc, char **argv)
 END
 	plain=$scratch/plain
 	${CC:-cc} -g -pthread "$scratch/plain.c" -o "$plain"
+}
+
+header_at()
+{
+	grep -abo 'PXTXLOG1' "$1" | head -1 | cut -d: -f1
+}
+
+set_bytes()
+{
+	{ printf '%s' "$3"; head -c $(($4 - ${#3})) /dev/zero; } |
+		dd of="$1" bs=1 seek=$(($(header_at "$1") + $2)) conv=notrunc 2>/dev/null
+}
+
+on_host()
+{
+	set_bytes "$1" 48 "$(printf '%016d' "$3")" 16
+	set_bytes "$1" 112 "00000000-0000-0000-0000-00000000$(printf '%04d' "$3")" 40
+	set_bytes "$1" 152 "$2" 64
 }
 
 await()
