@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Open a file in the directory of the path.  access: O_WRONLY or O_RDWR.  Return -1 if the file system does not support
- * such files, or if the tool could not give the file a name later.
+ * Open a file in the directory of the path.  access_mode: O_WRONLY or O_RDWR.  Return -1 if the file system does not
+ * support such files, or if the tool could not give the file a name later.
  */
-int unnamed_open(const char *path, int access);
+int unnamed_open(const char *path, int access_mode);
 
 /* Give the file its name.  Return 0, EEXIST (and overwrites is false), or another error number. */
 int unnamed_give_name(int fd, const char *path, bool overwrites);

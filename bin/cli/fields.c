@@ -12,6 +12,7 @@ void fields_begin(struct fields *fields)
 		json_begin(&fields->json, fields->text);
 }
 
+#define LABEL_COLUMNS 24
 #define KEY_BYTES 64
 
 /* Make a key of a label: lower-case letters and digits, with an underscore for what is between them. */
@@ -38,9 +39,9 @@ void fields_label(struct fields *fields, const char *label)
 		return;
 	}
 	text_string(fields->text, terminal_color(COLOR_DIM));
-	text_plain(fields->text, label, 24);
+	text_plain(fields->text, label, LABEL_COLUMNS);
 	text_string(fields->text, terminal_color(COLOR_PLAIN));
-	if (strlen(label) >= 24)
+	if (strlen(label) >= LABEL_COLUMNS)
 		text_string(fields->text, "  ");
 }
 

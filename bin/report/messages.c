@@ -64,7 +64,7 @@ static void take_event(struct messages *messages, unsigned int file, struct span
 	struct messages_file *of = &messages->files[file];
 	int64_t ns = event->time_ns + of->shift_ns;
 	struct sockets_end ends[SOCKETS_ENDS_MAX];
-	unsigned int nr_ends = sockets_event(sockets, of->source, event, ends);
+	unsigned int nr_ends = sockets_event(sockets, event, ends);
 	uint64_t key = 0;
 
 	for (unsigned int i = 0; i < nr_ends; i++)

@@ -122,7 +122,6 @@ static void use_counts(struct report *report)
 {
 	for (size_t i = 0; i < report->counted.nr_rows; i++) {
 		const struct counted_row *row = &report->counted.row[i];
-
 		struct context *ctx;
 
 		if (row->context == 0 || (row->until_ns <= row->from_ns && !row->is_late))

@@ -152,7 +152,7 @@ static int64_t exchange_last(struct sockets *sockets, const struct event *event)
 	return before_ns;
 }
 
-unsigned int sockets_event(struct sockets *sockets, struct source *source, const struct event *event,
+unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 			   struct sockets_end ends[SOCKETS_ENDS_MAX])
 {
 	/* What may give a descriptor another meaning has it as its first field or as its result. */
@@ -162,7 +162,6 @@ unsigned int sockets_event(struct sockets *sockets, struct source *source, const
 	int64_t before_ns = exchange_last(sockets, event);
 	struct call_data call;
 
-	(void)source;
 	/* After a loss, a descriptor may be another one. */
 	if (event->type == POSIX_TRACE_OVERFLOW)
 		map_free(&sockets->waiting);

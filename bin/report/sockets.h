@@ -41,7 +41,7 @@ struct sockets {
 };
 
 /* Return how many ends the event tells. */
-unsigned int sockets_event(struct sockets *sockets, struct source *source, const struct event *event,
+unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 			   struct sockets_end ends[SOCKETS_ENDS_MAX]);
 void sockets_free(struct sockets *sockets);
 

@@ -39,7 +39,7 @@ struct px_log_clocks {
 	uint64_t nr_readings;
 	struct px_clock_run run[PX_CLOCK_RUNS];
 	uint32_t nr_runs;  /* runs there were; with more than PX_CLOCK_RUNS, those after the first are missing */
-	uint32_t sum;	   /* px_log_clocks_sum(); another value: the log has no readings */
+	uint32_t sum;	   /* px_log_clocks_seal(); another value: the log has no readings */
 };
 
 /* A reading of the wall clock: its distance from the scale of the log was between low_ns and high_ns. */
