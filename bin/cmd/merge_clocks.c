@@ -16,10 +16,8 @@ struct merge_clock merge_clock_of(struct source *source)
 	size_t nr = 0;
 	const struct txtrace_origin *origin = source->file.foreign ? NULL : source_origins(source, &nr);
 
-	if (nr > 0) {
+	if (nr > 0)
 		snprintf(clock.host, sizeof(clock.host), "%s %s", origin->boot_id, origin->host_name);
-		clock.is_merged = origin->merged;
-	}
 	return clock;
 }
 
@@ -42,14 +40,16 @@ static void report_setting(const struct messages_file *file, const struct wall_c
 		"setting: %s %s",
 		file->path, clock->set_ns < 0 ? "back" : "forward", set,
 		clock->nr_settings > 1 ? ", and before" : "", moved, clock->offset_ns < 0 ? "earlier" : "later");
-	if (clock->is_contradictory)
-		message("%s: its kernel told of errors that contradict each other: how far its times are from UTC is "
-			"not known",
-			file->path);
+}
+
+static bool is_unknown(const struct merge_clock *clock, const struct messages_file *file)
+{
+	return !clock->is_set_by_user && file->uncertainty_ns < 0;
 }
 
 /* Name the first files of which nothing is known. */
-static void report_unknown(const struct messages_file *files, unsigned int nr_files, unsigned int nr_unknown)
+static void report_unknown(const struct merge_clock *clocks, const struct messages_file *files, unsigned int nr_files,
+			   unsigned int nr_unknown)
 {
 	char names[300] = "", more[40] = "";
 	unsigned int nr = 0;
@@ -57,37 +57,43 @@ static void report_unknown(const struct messages_file *files, unsigned int nr_fi
 	for (unsigned int i = 0; i < nr_files && nr < NAMED_MAX; i++) {
 		size_t length = strlen(names);
 
-		if (files[i].uncertainty_ns >= 0)
+		if (!is_unknown(&clocks[i], &files[i]))
 			continue;
 		snprintf(names + length, sizeof(names) - length, "%s%s", nr > 0 ? ", " : "", files[i].path);
 		nr++;
 	}
 	if (nr_unknown > nr)
 		snprintf(more, sizeof(more), " and %u more files", nr_unknown - nr);
-	message("%s%s: how far the times are from those of other hosts is not known, because no log tells of a time "
-		"server; see --message and --offset",
+	message("%s%s: how far the times are from those of other hosts is not known, because the file does not tell "
+		"how far the clock was from UTC; see --message and --offset",
 		names, more);
 }
 
-/* Say how far the clocks of several hosts are from each other at most. */
-static void report_uncertainty(const struct messages_file *files, unsigned int nr_files)
+/* Say how far the clocks of several hosts are from each other at most.  Those that the user has set are as told. */
+static void report_uncertainty(const struct merge_clock *clocks, const struct messages_file *files,
+			       unsigned int nr_files)
 {
-	unsigned int nr_unknown = 0, worst = nr_files;
+	unsigned int nr_unknown = 0, nr_known = 0, worst = nr_files;
 	char error[32];
 
-	for (unsigned int i = 0; i < nr_files; i++)
+	for (unsigned int i = 0; i < nr_files; i++) {
+		nr_unknown += is_unknown(&clocks[i], &files[i]);
 		if (files[i].uncertainty_ns < 0)
-			nr_unknown++;
-		else if (worst == nr_files || files[i].uncertainty_ns > files[worst].uncertainty_ns)
+			continue;
+		nr_known++;
+		if (worst == nr_files || files[i].uncertainty_ns > files[worst].uncertainty_ns)
 			worst = i;
+	}
 	if (nr_unknown > 0)
-		report_unknown(files, nr_files, nr_unknown);
+		report_unknown(clocks, files, nr_files, nr_unknown);
 	if (worst == nr_files)
 		return;
 	units_duration(error, sizeof(error), files[worst].uncertainty_ns);
 	message("the times of %s are at most %s from UTC, as the kernels told%s",
-		nr_unknown > 0 ? "the other files" : "all files", error,
-		nr_files - nr_unknown > 1 ? ": so two hosts differ by twice that at most" : "");
+		nr_known == nr_files ? "all files" :
+		nr_unknown > 0	     ? "the other files" :
+				       "the files without --offset",
+		error, nr_known > 1 ? ": so two hosts differ by twice that at most" : "");
 }
 
 void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
@@ -109,5 +115,5 @@ void merge_clocks_report(const struct merge_clock *clocks, const struct messages
 		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0)
 			report_setting(&files[i], &clocks[i].clock);
 	if (merge_clocks_differ(clocks, nr_files))
-		report_uncertainty(files, nr_files);
+		report_uncertainty(clocks, files, nr_files);
 }

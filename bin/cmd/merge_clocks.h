@@ -10,7 +10,6 @@
 
 struct merge_clock {
 	char host[112];	    /* boot id and name of the host */
-	bool is_merged;	    /* the log was made of others, whose clocks were corrected already */
 	bool is_set_by_user; /* its times are those of --offset */
 	struct wall_clock clock;
 };

@@ -83,7 +83,6 @@ static void fit(const struct source *source, struct wall_clock *clock)
 	if (nr == 0)
 		return;
 	fit = clock_fit(lower, nr, upper, nr, 0, until);
-	clock->is_contradictory = !fit.is_possible;
 	if (!fit.is_possible || !covers_all(source))
 		return;
 	/* A clock that nobody has set keeps its times. */
@@ -118,7 +117,7 @@ void wall_clock_describe(char *text, size_t size, const struct wall_clock *clock
 	units_duration(width, sizeof(width), clock->width_ns / 2);
 	units_duration(set, sizeof(set), clock->set_ns < 0 ? -clock->set_ns : clock->set_ns);
 	units_duration(error, sizeof(error), clock->uncertainty_ns);
-	snprintf(text, size, "read %llu times to within %s, %s%s%s, %s%s", clock->run[0].nr_readings, width,
+	snprintf(text, size, "read %llu times to within %s, %s%s%s, %s%s%s", clock->run[0].nr_readings, width,
 		 clock->nr_settings == 0 ? "not set" :
 		 clock->nr_settings == 1 ? "set " :
 					   "set several times, the last time ",
@@ -126,6 +125,6 @@ void wall_clock_describe(char *text, size_t size, const struct wall_clock *clock
 		 clock->set_ns < 0	 ? "back by " :
 					   "forward by ",
 		 clock->nr_settings == 0 ? "" : set,
-		 clock->uncertainty_ns < 0 ? "how far from UTC is not known" : "from UTC by at most ",
-		 clock->uncertainty_ns < 0 ? "" : error);
+		 clock->uncertainty_ns < 0 ? "how far from UTC is not known" : "at most ",
+		 clock->uncertainty_ns < 0 ? "" : error, clock->uncertainty_ns < 0 ? "" : " from UTC");
 }

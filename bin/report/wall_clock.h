@@ -31,7 +31,6 @@ struct wall_clock {
 	int64_t offset_ns;
 	double drift;
 	int64_t origin_ns, uncertainty_ns;
-	bool is_contradictory; /* no even correction agrees with what the kernel said: the uncertainty is not known */
 };
 
 struct wall_clock wall_clock_of(const struct source *source);
