@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "event/data_order.h"
 
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "event/addresses.h"
 #include "event/call_fields.h"
 
 /* Reverse the bytes of the numbers of this size in the data, `nr` of them or fewer.  Return where they end. */
@@ -26,13 +25,13 @@ static size_t reverse(unsigned char *data, size_t size, size_t at, size_t nr, si
  */
 static size_t reverse_addresses(unsigned char *data, size_t size, size_t at)
 {
-	uint16_t family = 0;
+	sa_family_t family = 0;
 	size_t whole;
 
 	if (reverse(data, size, at, 1, sizeof(family)) != at + sizeof(family))
 		return size;
 	memcpy(&family, data + at, sizeof(family));
-	whole = family == AF_INET ? sizeof(struct sockaddr_in) : family == AF_INET6 ? sizeof(struct sockaddr_in6) : 0;
+	whole = px_address_bytes(family);
 	if (whole > 0 && size - at >= 2 * whole)
 		reverse(data, size, at + whole, 1, sizeof(family));
 	return size;

@@ -56,7 +56,10 @@ static bool copy_objects(const char *entry, char *to, const char *other)
 	return has_any;
 }
 
-/* Each object of LD_PRELOAD has at least one byte, and so has what separates it from the next one. */
+/*
+ * `other` is the size of what replaces this object.  Each entry for this object has at least its name and a separator;
+ * the first one has the name of the variable instead.
+ */
 static size_t size_of_copy(char *const *envp, size_t other)
 {
 	size_t room = sizeof(char *);

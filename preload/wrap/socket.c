@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event/addresses.h"
 #include "wrap/probe.h"
 
 PX_INLINE const struct sockaddr *input_address(__CONST_SOCKADDR_ARG address)
@@ -89,24 +90,15 @@ struct both_ends {
 	unsigned char bytes[2 * sizeof(struct sockaddr_in6)];
 };
 
-static size_t length_of_family(const struct sockaddr *address, size_t length)
-{
-	size_t whole = address->sa_family == AF_INET  ? sizeof(struct sockaddr_in) :
-		       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
-							0;
-
-	return length >= whole ? whole : 0;
-}
-
 /* Return false if the connection has no such addresses. */
 static bool find_both_ends(int fd, const struct sockaddr *address, size_t length, struct both_ends *ends)
 {
-	size_t whole = length >= sizeof(address->sa_family) ? length_of_family(address, length) : 0;
+	size_t whole = length >= sizeof(address->sa_family) ? px_address_bytes(address->sa_family) : 0;
 	socklen_t own = (socklen_t)whole;
 	int saved_errno = errno;
 	int result;
 
-	if (whole == 0 || px_fd_is_confined())
+	if (whole == 0 || length < whole || px_fd_is_confined())
 		return false;
 	memcpy(ends->bytes, address, whole);
 	result = (int)syscall(SYS_getsockname, fd, ends->bytes + whole, &own);
