@@ -300,8 +300,8 @@ static void report(const struct messages *messages, unsigned int file, const str
 		message("%s: its clock was about %s %s that of %s, from %llu messages; that clock is not known well",
 			path, offset, way, peer, nr);
 	else
-		message("%s: its clock was %s +- %s %s that of %s, and %s, from %llu %s", path, offset,
-			uncertainty, way, peer, drift, nr, messages->nr_kinds > 0 ? "messages" : "ends of connections");
+		message("%s: its clock was %s +- %s %s that of %s, and %s, from %llu %s", path, offset, uncertainty,
+			way, peer, drift, nr, messages->nr_kinds > 0 ? "messages" : "bounds of connections");
 }
 
 /* With messages in one direction, change a clock only as far as they demand. */
