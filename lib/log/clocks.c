@@ -100,7 +100,7 @@ void px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_readi
 
 static uint32_t sum_of(const struct px_log_clocks *clocks)
 {
-	/* All of it are words, so the sum is the same after their byte order was changed. */
+	/* All members are words, so the sum is the same after their byte order was changed. */
 	uint32_t sum = px_frame_sum(clocks->nr_runs, clocks, offsetof(struct px_log_clocks, nr_runs), false);
 
 	return sum ? sum : 1;
