@@ -99,11 +99,18 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
+/* before_ns: of an event before this one, which is later than the beginning if the call waited. */
 static unsigned int take_connect(struct sockets *sockets, const struct event *event, const struct call_data *call,
 				 int64_t before_ns, struct sockets_end *end)
 {
 	uint64_t key = call->result == 0 || call->result == -EINPROGRESS ? key_of(event, true) : 0;
 
+	if (event->call.phase == TXTRACE_CALL_ENDS && event->context) {
+		uint64_t *began = map_get(&sockets->connecting, event->context);
+
+		before_ns = (int64_t)*began;
+		*began = 0;
+	}
 	*map_get(&sockets->waiting, descriptor_key(event, call->fd)) = key;
 	if (key == 0 || before_ns == 0)
 		return 0;
@@ -163,11 +170,17 @@ unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 	struct call_data call;
 
 	/* After a loss, a descriptor may be another one. */
-	if (event->type == POSIX_TRACE_OVERFLOW)
+	if (event->type == POSIX_TRACE_OVERFLOW) {
 		map_free(&sockets->waiting);
-	if (!event->is_call || !event->row || event->row->layout != LAYOUT_FD || event->size < sizeof(call) ||
-	    event->call.phase == TXTRACE_CALL_BEGINS)
+		map_free(&sockets->connecting);
+	}
+	if (!event->is_call || !event->row || event->row->layout != LAYOUT_FD || event->size < sizeof(call))
 		return 0;
+	if (event->call.phase == TXTRACE_CALL_BEGINS) {
+		if (strcmp(event->row->name, "connect") == 0 && event->context)
+			*map_get(&sockets->connecting, event->context) = (uint64_t)event->time_ns;
+		return 0;
+	}
 	memcpy(&call, event->data, sizeof(call));
 	if (strcmp(event->row->name, "connect") == 0)
 		return take_connect(sockets, event, &call, before_ns, ends);
@@ -187,5 +200,6 @@ unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 void sockets_free(struct sockets *sockets)
 {
 	map_free(&sockets->last_of_thread);
+	map_free(&sockets->connecting);
 	map_free(&sockets->waiting);
 }

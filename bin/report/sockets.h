@@ -7,10 +7,12 @@
  *	accept returns		before	the first receive at the end that connected
  *
  * An event of a call that did not wait has the time of its end, so the time of the thread's event before it stands for
- * its beginning.
+ * its beginning.  A call that waited has an event of its beginning: a signal handler that runs during the wait may record
+ * later ones.
  *
  * Loopback and link-local addresses are not those of one machine, so they are not used.  Behind a translation of
- * addresses (NAT), the two ends know other addresses, so nothing is found.
+ * addresses (NAT), the two ends know other addresses, so nothing is found.  Two private networks may have the same
+ * addresses, and a port is one of some 30000, so a single pair may be chance.
  */
 #ifndef TXTRACE_REPORT_SOCKETS_H
 #define TXTRACE_REPORT_SOCKETS_H
@@ -36,6 +38,7 @@ struct sockets_end {
 /* Of one file. */
 struct sockets {
 	struct map last_of_thread; /* key: thread; value: time of its newest event */
+	struct map connecting;	   /* key: thread; value: when the connect that waits began, or 0 */
 	/* Key: process and descriptor; value: the connection whose first receive is to come, or 0. */
 	struct map waiting;
 };

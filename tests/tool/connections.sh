@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What merge makes of connections between logs.  All programs run here, so all clocks are one; the logs are then said to be of
+# several hosts.  So the true correction of each is 0.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+connections=$(cd "$(dirname "$tool")/../tests/tool" && pwd)/connections
+own_preload || exit 77
+cd "$scratch" || exit 99
+has_program ip 'addresses' && has_program unshare 'addresses' || exit 77
+unshare -n true 2>/dev/null || {
+	echo 'SKIP: no network name space can be made here'
+	exit 77
+}
+
+# on_host FILE HOST NUMBER: see struct px_log_header
+on_host()
+{
+	at=$(grep -abo 'PXTXLOG1' "$1" | head -1 | cut -d: -f1)
+	printf '00000000-0000-0000-0000-00000000%04d' "$3" | dd of="$1" bs=1 seek=$((at + 112)) conv=notrunc 2>/dev/null
+	{ printf '%s' "$2"; head -c $((64 - ${#2})) /dev/zero; } | dd of="$1" bs=1 seek=$((at + 152)) conv=notrunc 2>/dev/null
+}
+
+corrections()
+{
+	"$tool" info --format json "$1" | tr , '\n' | tr -d ' "}]' | grep -E '^(shift_ns|uncertainty_ns):' | tr '\n' ' '
+}
+
+# run SERVER CLIENT...: record each in a log of its own; each is the arguments of the program and the name of the log
+run()
+{
+	rm -f full.*
+	for arguments; do
+		# shellcheck disable=SC2086  # arguments
+		echo "\"\$tool\" record --preload --force -o ${arguments##* }.trx \"\$connections\" ${arguments% *} >out.${arguments##* } 2>&1 &"
+	done >programs.sh
+	{
+		echo 'ip link set lo up; for i in 1 2 3; do ip address add 10.77.0.$i/32 dev lo; done'
+		cat programs.sh
+		echo wait
+	} >machine.sh
+	timeout 60 unshare -n sh machine.sh >out 2>&1 || complain "the programs: $(cat out out.*)"
+	nr_checks=$((nr_checks + 1))
+}
+export tool connections
+
+# is_right FILE: each correction that is claimed holds
+is_right()
+{
+	corrections "$1" | tr ' ' '\n' | awk -F: '
+		$1 == "shift_ns" { error = $2 < 0 ? -$2 : $2 }
+		$1 == "uncertainty_ns" && $2 != "null" && error > $2 { wrong = 1 }
+		END { exit wrong }'
+}
+
+# A signal handler that runs while connect waits begins later than connect.
+run 'late-server 10.77.0.1 7000 2 a' 'late-client 10.77.0.1 7000 2 10.77.0.2 b'
+on_host a.trx alpha 1
+on_host b.trx beta 2
+nr_checks=$((nr_checks + 2))
+"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+is_right m.trx || complain "a handler while connect waits makes a bound wrong: $(corrections m.trx) $(cat err)"
+grep -q 'b.trx: its clock was .* connections' err || complain "the connections do not tell of the clock: $(cat err)"
+
+finish
