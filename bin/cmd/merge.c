@@ -133,6 +133,7 @@ static void place_all(struct options *options)
 		placed[i] = (struct messages_file){.path = input->path,
 						   .source = input->source,
 						   .shift_ns = begin - input->first_ns,
+						   .clock = i,
 						   .uncertainty_ns = -1};
 	}
 	options->trx.epoch_ns = is_dated ? 0 : inputs[0].base_ns;
@@ -162,14 +163,27 @@ static void read_next(const struct options *options, struct input *input)
 }
 
 /* To place a file, its first event is needed, and to correct its clock, all events. */
+/* Connections can tell of files that have one clock each, if the user says nothing else. */
+static bool may_use_sockets(const struct options *options)
+{
+	for (unsigned int i = 0; i < nr_inputs; i++)
+		if (clocks[i].is_merged)
+			return false;
+	return options->nr_offsets == 0 && merge_clocks_differ(clocks, nr_inputs);
+}
+
+static bool place_by_sockets(struct options *options)
+{
+	merge_clocks_share(clocks, placed, nr_inputs);
+	return messages_place_by_sockets(placed, nr_inputs, &options->is_placed_by_sockets);
+}
+
 static bool place_inputs(struct options *options)
 {
 	place_all(options);
 	if (options->messages.nr > 0)
 		return messages_place(&options->messages, placed, nr_inputs);
-	/* Of one host, all logs have one clock.  What the user says of a clock counts more than what sockets tell. */
-	if (options->nr_offsets == 0 && merge_clocks_differ(clocks, nr_inputs) &&
-	    !messages_place_by_sockets(placed, nr_inputs, &options->is_placed_by_sockets))
+	if (may_use_sockets(options) && !place_by_sockets(options))
 		return false;
 	if (!options->is_placed_by_sockets)
 		merge_clocks_place(clocks, placed, nr_inputs);

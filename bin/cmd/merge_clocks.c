@@ -16,8 +16,10 @@ struct merge_clock merge_clock_of(struct source *source)
 	size_t nr = 0;
 	const struct txtrace_origin *origin = source->file.foreign ? NULL : source_origins(source, &nr);
 
-	if (nr > 0)
+	if (nr > 0) {
 		snprintf(clock.host, sizeof(clock.host), "%s %s", origin->boot_id, origin->host_name);
+		clock.is_merged = origin->merged;
+	}
 	return clock;
 }
 
@@ -27,6 +29,14 @@ bool merge_clocks_differ(const struct merge_clock *clocks, unsigned int nr)
 		if (strcmp(clocks[i].host, clocks[0].host) != 0)
 			return true;
 	return false;
+}
+
+void merge_clocks_share(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
+{
+	for (unsigned int i = 0; i < nr_files; i++)
+		for (files[i].clock = 0; files[i].clock < i; files[i].clock++)
+			if (clocks[i].host[0] != '\0' && strcmp(clocks[i].host, clocks[files[i].clock].host) == 0)
+				break;
 }
 
 /* A clock that was set goes by two times in one log. */

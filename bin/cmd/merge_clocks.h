@@ -10,6 +10,7 @@
 
 struct merge_clock {
 	char host[112];	    /* boot id and name of the host */
+	bool is_merged;	    /* the log was made of others, and has the corrected times of several clocks */
 	bool is_set_by_user; /* its times are those of --offset */
 	struct wall_clock clock;
 };
@@ -19,6 +20,9 @@ struct merge_clock merge_clock_of(struct source *source);
 
 /* Set the corrections and the uncertainties of the files.  The clocks have the order of the files. */
 void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
+
+/* Let all logs of one host go by the clock of the first one. */
+void merge_clocks_share(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
 
 /* Return true if the files are of more than one host. */
 bool merge_clocks_differ(const struct merge_clock *clocks, unsigned int nr_files);

@@ -12,6 +12,7 @@
 #include "report/sockets.h"
 
 #define PPM 1e-6
+#define CONNECTIONS_LEAST 2 /* a port is one of some 30000, so one pair of ends is easily chance (sockets.h) */
 
 struct end {
 	unsigned int kind, file;
@@ -36,6 +37,7 @@ struct messages {
 	struct list messages;	    /* struct sent */
 	unsigned int nr_kinds;	    /* of messages of the user; those of sockets follow */
 	bool is_quiet;
+	size_t nr_least;	    /* fewer bounds of a kind may be there by chance: they tell nothing */
 	size_t nr_ambiguous;	    /* numbers that several sent messages have */
 	bool *is_placed;	    /* for each file */
 	int64_t *uncertainty_ns;    /* for each file that is placed: of the correction; -1: not known */
@@ -62,6 +64,7 @@ static void take_event(struct messages *messages, unsigned int file, struct span
 		       const struct event *event)
 {
 	struct messages_file *of = &messages->files[file];
+	unsigned int clock = of->clock;
 	int64_t ns = event->time_ns + of->shift_ns;
 	struct sockets_end ends[SOCKETS_ENDS_MAX];
 	unsigned int nr_ends = sockets_event(sockets, event, ends);
@@ -69,18 +72,18 @@ static void take_event(struct messages *messages, unsigned int file, struct span
 
 	for (unsigned int i = 0; i < nr_ends; i++)
 		add_end(messages, ends[i].is_sent,
-			(struct end){kinds->nr + ends[i].message, file, ends[i].key, ends[i].time_ns + of->shift_ns});
-	if (messages->first_ns[file] > ns)
-		messages->first_ns[file] = ns;
-	if (messages->last_ns[file] < ns)
-		messages->last_ns[file] = ns;
+			(struct end){kinds->nr + ends[i].message, clock, ends[i].key, ends[i].time_ns + of->shift_ns});
+	if (messages->first_ns[clock] > ns)
+		messages->first_ns[clock] = ns;
+	if (messages->last_ns[clock] < ns)
+		messages->last_ns[clock] = ns;
 	for (unsigned int i = 0; i < kinds->nr; i++) {
 		unsigned int role = spans_role(&kinds->span[i], of->source, event, &key);
 
 		if (role & SPAN_BEGINS)
-			add_end(messages, true, (struct end){i, file, key, ns});
+			add_end(messages, true, (struct end){i, clock, key, ns});
 		if (role & SPAN_ENDS)
-			add_end(messages, false, (struct end){i, file, key, ns});
+			add_end(messages, false, (struct end){i, clock, key, ns});
 	}
 }
 
@@ -319,6 +322,7 @@ static int64_t choose_offset(const struct between *between, const struct clock_f
 static void place(struct messages *messages, unsigned int file)
 {
 	struct between between = find_bounds(messages, file);
+	size_t nr_lower = between.nr_lower, nr_upper = between.nr_upper;
 	struct clock_fit fit =
 		clock_fit(between.lower, between.nr_lower, between.upper, between.nr_upper, 0,
 			  (double)(messages->last_ns[file] - messages->first_ns[file]));
@@ -328,12 +332,24 @@ static void place(struct messages *messages, unsigned int file)
 	messages->is_placed[file] = true;
 	messages->uncertainty_ns[file] = -1;
 	/* 2 ns: the times are rounded. */
-	if (fit.has_lower && fit.has_upper && fit.is_possible && between.uncertainty_ns >= 0)
+	if (fit.has_lower && fit.has_upper && fit.is_possible && between.uncertainty_ns >= 0 &&
+	    nr_lower >= messages->nr_least && nr_upper >= messages->nr_least)
 		messages->uncertainty_ns[file] = (int64_t)fit.uncertainty + 2 + between.uncertainty_ns;
 	if (!messages->is_quiet)
 		report(messages, file, &between, &fit);
 	free(between.lower);
 	free(between.upper);
+}
+
+/* Files with one clock have one correction. */
+static void share_clocks(struct messages *messages)
+{
+	for (unsigned int i = 0; i < messages->nr_files; i++) {
+		const struct messages_file *first = &messages->files[messages->files[i].clock];
+
+		messages->files[i].correction = first->correction;
+		messages->files[i].uncertainty_ns = first->uncertainty_ns;
+	}
 }
 
 /* The first file of those between which there are messages keeps its clock. */
@@ -342,7 +358,7 @@ static void place_all(struct messages *messages)
 	for (unsigned int i = 0; i < messages->nr_files; i++) {
 		unsigned int file;
 
-		if (messages->is_placed[i])
+		if (messages->is_placed[i] || messages->files[i].clock != i)
 			continue;
 		messages->is_placed[i] = true;
 		if (i > 0 && !messages->is_quiet)
@@ -355,6 +371,7 @@ static void place_all(struct messages *messages)
 			messages->files[file].uncertainty_ns = i > 0 ? -1 : messages->uncertainty_ns[file];
 		}
 	}
+	share_clocks(messages);
 }
 
 static bool gather(struct messages *messages, struct spans *kinds)
@@ -402,7 +419,8 @@ bool messages_place(struct spans *kinds, struct messages_file *files, unsigned i
 /* The first attempt is quiet: the connections may not tell enough. */
 bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_files, bool *is_known)
 {
-	struct messages messages = {.files = files, .nr_files = nr_files, .is_quiet = true};
+	struct messages messages = {
+		.files = files, .nr_files = nr_files, .is_quiet = true, .nr_least = CONNECTIONS_LEAST};
 	struct spans none = {.nr = 0};
 	bool is_fine = gather(&messages, &none);
 

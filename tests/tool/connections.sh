@@ -62,4 +62,35 @@ nr_checks=$((nr_checks + 2))
 is_right m.trx || complain "a handler while connect waits makes a bound wrong: $(corrections m.trx) $(cat err)"
 grep -q 'b.trx: its clock was .* connections' err || complain "the connections do not tell of the clock: $(cat err)"
 
+# Two logs of one host have one clock.
+run 'server 10.77.0.1 7000 60 a' 'client 10.77.0.1 7000 30 10.77.0.2 b' 'client 10.77.0.1 7000 30 10.77.0.3 c'
+on_host a.trx alpha 1
+on_host b.trx beta 2
+on_host c.trx beta 2
+nr_checks=$((nr_checks + 4))
+"$tool" merge --force -o m.trx a.trx b.trx c.trx 2>err || complain "merge: $(cat err)"
+is_right m.trx || complain "three logs of two hosts: $(corrections m.trx) $(cat err)"
+corrections m.trx | awk -F '[: ]' '{ exit !($6 == $10 && $8 == $12 && $8 != "null" && $8 > 0 && $8 < 1000000000) }' ||
+	complain "two logs of one host are corrected otherwise: $(corrections m.trx) $(cat err)"
+"$tool" merge --force -o m.trx c.trx b.trx a.trx 2>err || complain "merge: $(cat err)"
+corrections m.trx | awk -F '[: ]' '{ exit !($2 == 0 && $6 == 0 && $12 != "null" && $12 > 0 && $12 < 1000000000) }' ||
+	complain "the first two logs are of one host: $(corrections m.trx) $(cat err)"
+
+# In two networks there may be the same addresses.  So one connection with the same numbers may be chance.
+run 'server 10.77.0.1 7000 1 a' 'client 10.77.0.1 7000 1 10.77.0.2 b'
+on_host a.trx alpha 1
+on_host b.trx beta 2
+nr_checks=$((nr_checks + 1))
+"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+grep -q 'its clock was' err && complain "one connection is enough for a claim: $(cat err)"
+
+# A merged log has the corrected times of several clocks.
+run 'server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
+on_host a.trx alpha 1
+on_host b.trx beta 2
+on_host c.trx gamma 3
+nr_checks=$((nr_checks + 1))
+"$tool" merge --force -o ab.trx --offset a.trx=1s a.trx c.trx 2>err || complain "merge: $(cat err)"
+"$tool" merge --force -o m.trx ab.trx b.trx 2>err || complain "merge: $(cat err)"
+grep -q 'its clock was' err && complain "a merged log is placed as if it had one clock: $(cat err)"
 finish
