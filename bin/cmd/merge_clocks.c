@@ -106,13 +106,48 @@ static void report_uncertainty(const struct merge_clock *clocks, const struct me
 		error, nr_known > 1 ? ": so two hosts differ by twice that at most" : "");
 }
 
-void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
+/* Return a log of this host in which its clock was set, or NULL. */
+static const struct wall_clock *find_set(const struct merge_clock *clocks, unsigned int nr, const struct merge_clock *log)
+{
+	for (unsigned int i = 0; i < nr; i++)
+		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0 && clocks[i].clock.nr_runs >= 2 &&
+		    log->host[0] != '\0' && strcmp(clocks[i].host, log->host) == 0)
+			return &clocks[i].clock;
+	return NULL;
+}
+
+/*
+ * The times of a log that ended before the setting are on the scale that the other log has at its beginning, and need
+ * the same correction.  Those of a log that began after it are right.  After a clock was set back, times come twice, and
+ * may be either.
+ */
+static void follow_setting(struct merge_clock *log, const struct wall_clock *set)
+{
+	const struct txtrace_clock_run *run = log->clock.run, *last = &set->run[set->nr_runs - 1];
+	bool has_all = set->nr_settings == set->nr_runs - 1;
+	bool is_before = run->until_ns <= (has_all ? set->run[1].from_ns : set->run[0].until_ns);
+	bool is_after = (double)run->from_ns >= (double)last[-1].until_ns + (double)set->offset_ns;
+
+	log->is_doubtful = is_before == is_after;
+	if (log->is_doubtful)
+		log->clock.uncertainty_ns = -1;
+	if (!is_before || log->is_doubtful)
+		return;
+	log->clock.offset_ns = set->offset_ns;
+	log->clock.drift = set->drift;
+	log->clock.origin_ns = set->origin_ns;
+	log->clock.uncertainty_ns = run->from_ns >= set->run[0].from_ns ? set->uncertainty_ns : -1;
+}
+
+void merge_clocks_place(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
 {
 	for (unsigned int i = 0; i < nr_files; i++) {
-		const struct wall_clock *clock = &clocks[i].clock;
+		const struct wall_clock *clock = &clocks[i].clock, *set = find_set(clocks, nr_files, &clocks[i]);
 
 		if (clocks[i].is_set_by_user || clock->nr_runs == 0)
 			continue;
+		if (set && clock->nr_settings == 0)
+			follow_setting(&clocks[i], set);
 		files[i].correction = (struct clock_correction){
 			clock->offset_ns, clock->drift, clock->origin_ns + files[i].shift_ns};
 		files[i].uncertainty_ns = clock->uncertainty_ns;
@@ -124,6 +159,11 @@ void merge_clocks_report(const struct merge_clock *clocks, const struct messages
 	for (unsigned int i = 0; i < nr_files; i++)
 		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0)
 			report_setting(&files[i], &clocks[i].clock);
+	for (unsigned int i = 0; i < nr_files; i++)
+		if (clocks[i].is_doubtful)
+			message("%s: its wall clock was set before or after it was recorded, as another log of its host "
+				"shows; its times are taken as they are",
+				files[i].path);
 	if (merge_clocks_differ(clocks, nr_files))
 		report_uncertainty(clocks, files, nr_files);
 }

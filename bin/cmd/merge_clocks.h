@@ -12,14 +12,18 @@ struct merge_clock {
 	char host[112];	    /* boot id and name of the host */
 	bool is_merged;	    /* the log was made of others, and has the corrected times of several clocks */
 	bool is_set_by_user; /* its times are those of --offset */
+	bool is_doubtful;    /* nobody knows whether the log is of before or after a setting that another log has seen */
 	struct wall_clock clock;
 };
 
 /* Read the facts of a file that is open. */
 struct merge_clock merge_clock_of(struct source *source);
 
-/* Set the corrections and the uncertainties of the files.  The clocks have the order of the files. */
-void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
+/*
+ * Set the corrections and the uncertainties of the files.  The clocks have the order of the files.  A log in which the
+ * clock was not set goes by the settings that another log of the host has seen.
+ */
+void merge_clocks_place(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
 
 /* Let all logs of one host go by the clock of the first one. */
 void merge_clocks_share(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);

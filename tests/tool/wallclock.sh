@@ -70,6 +70,25 @@ corrections m.trx | awk -F '[: ]' -v moved="${moved#-}" '{ is_right = ($8 != "nu
 	END { exit !is_right }' ||
 	complain "a clock that was set: $(corrections m.trx), moved $moved"
 
+# Another log of that host may have seen no setting.  It ended before the setting, began after it, or nobody knows.
+cp a.trx c.trx
+on_host c.trx beta 2
+printf '%016d' 3 | dd of=c.trx bs=1 seek=$(($(grep -abo 'PXTXLOG1' c.trx | head -1 | cut -d: -f1) + 48)) conv=notrunc 2>/dev/null
+"$mkclocks" b.trx 0,0,50,-1 10000000000,0,50,-1 10000001000,9000000000,50,-1 || complain 'mkclocks fails'
+for case in 0:9000000000 19000002000:0 15000000000:null; do
+	cp c.trx other.trx
+	"$mkclocks" other.trx "${case%:*},0,50,-1" "$((${case%:*} + 500)),0,50,-1" || complain 'mkclocks fails'
+	nr_checks=$((nr_checks + 2))
+	"$tool" merge --force -o m.trx b.trx other.trx 2>err || complain "merge: $(cat err)"
+	moved=$(corrections m.trx | sed 's/.*shift_ns:\([-0-9]*\) .*/\1/')
+	if [ "${case#*:}" = null ]; then
+		grep -q 'other.trx: its wall clock was set before or after' err && [ "$moved" -eq 0 ] ||
+			complain "a log that may be of before or after a setting: moved $moved, $(cat err)"
+	else
+		[ "$moved" -eq "${case#*:}" ] || complain "another log of a host whose clock was set, from ${case%:*} ns: moved $moved"
+	fi
+done
+
 # Set without a time server: the newest setting counts, and nothing is known.
 "$mkclocks" b.trx 0,0,50,-1 1000,5000000000,50,-1 2000,3600000000000,50,-1 3000,-250000000,50,-1 4000,7000000,50,-1 ||
 	complain 'mkclocks fails'
