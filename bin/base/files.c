@@ -2,10 +2,14 @@
 #include "base/files.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LINKS_MAX 40 /* of which Linux follows one to the next */
 
 char *directory_of(const char *path)
 {
@@ -31,12 +35,39 @@ size_t length_without_suffix(const char *path)
 	return point && point != name ? (size_t)(point - path) : strlen(path);
 }
 
-char *target_of(const char *path)
+static bool is_link(const char *path)
 {
 	struct stat status;
-	char *target = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
 
-	return target ?: strdup(path);
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+/* Return the path to which a link leads, which need not exist, or NULL. */
+static char *follow(const char *path)
+{
+	char *directory = directory_of(path), *next = NULL, to[PATH_MAX];
+	ssize_t length = readlink(path, to, sizeof(to) - 1);
+
+	to[length > 0 ? length : 0] = '\0';
+	if (!directory || length <= 0 || asprintf(&next, "%s%s%s", to[0] == '/' ? "" : directory,
+						  to[0] == '/' ? "" : "/", to) < 0)
+		next = NULL;
+	free(directory);
+	return next;
+}
+
+char *target_of(const char *path)
+{
+	char *target = is_link(path) ? realpath(path, NULL) : NULL, *next;
+
+	if (target)
+		return target;
+	target = strdup(path);
+	for (int i = 0; i < LINKS_MAX && target && is_link(target) && (next = follow(target)); i++) {
+		free(target);
+		target = next;
+	}
+	return target;
 }
 
 const char *temporary_directory(void)

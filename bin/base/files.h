@@ -19,8 +19,8 @@ size_t length_without_suffix(const char *path);
 const char *name_of(const char *path);
 
 /*
- * Return the path to write to instead of this one: the file that a symbolic link leads to, or the path itself.  The
- * caller frees the text.  Return NULL if memory is short.
+ * Return the path to write to instead of this one: the file that a symbolic link leads to, which need not exist, or
+ * the path itself.  The caller frees the text.  Return NULL if memory is short.
  */
 char *target_of(const char *path);
 

@@ -276,6 +276,13 @@ for command in 'merge -o link.trx a.trx b.trx' 'export --to trx -o link.trx a.tr
 	[ -L link.trx ] && { grep -q 'without SQLite' err || [ "$(wc -c <target/it.trx)" -gt 1000 ]; } && [ "$(ls -A target)" = it.trx ] ||
 		complain "$command: $(ls -lA link.trx target)"
 done
+rm -f link.trx target/it.trx
+ln -s it.trx target/second
+ln -s target/second link.trx
+merge -o link.trx a.trx b.trx
+nr_checks=$((nr_checks + 1))
+[ -L link.trx ] && [ -L target/second ] && [ "$(wc -c <target/it.trx)" -gt 1000 ] ||
+	complain "links to a file that does not exist: $(ls -lA link.trx target)"
 
 # A signal leaves nothing: not beside the output, and not in the directory of temporary files.
 mkdir large temporary
