@@ -84,6 +84,14 @@ nr_checks=$((nr_checks + 1))
 "$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
 grep -q 'its clock was' err && complain "one connection is enough for a claim: $(cat err)"
 
+# Each host has loopback addresses of its own.
+run 'server 127.0.0.1 7000 30 a' 'client 127.0.0.1 7000 30 127.0.0.2 b'
+on_host a.trx alpha 1
+on_host b.trx beta 2
+nr_checks=$((nr_checks + 1))
+"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+grep -q 'its clock was' err && complain "connections over loopback are taken for those of two hosts: $(cat err)"
+
 # A merged log has the corrected times of several clocks.
 run 'server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
 on_host a.trx alpha 1
