@@ -30,6 +30,11 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+uint64_t px_clock_boottime_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t px_clock_program_realtime_ns(void)
 {
 	struct timespec now;

@@ -50,6 +50,7 @@ struct px_clock px_clock_best(void);
 
 uint64_t px_clock_monotonic_ns(void);
 uint64_t px_clock_realtime_ns(void);
+uint64_t px_clock_boottime_ns(void);
 
 /*
  * Return CLOCK_REALTIME for a deadline that the library passes to the C library.  If another object of the process

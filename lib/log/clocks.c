@@ -13,16 +13,20 @@
 
 #define ROUNDING_NS 200 /* a line of the timeline may be 100 ns from an anchor, and times are rounded */
 #define NS_PER_US 1000
+#define SLEEP_NS 1000000 /* no machine sleeps for less */
 #define STATUS_BYTES 4096
 
 struct px_clock_reading px_log_clocks_read(uint64_t offset_ns)
 {
 	uint64_t before = px_clock_monotonic_ns(), wall = px_clock_realtime_ns(), after = px_clock_monotonic_ns();
+	uint64_t boot = px_clock_boottime_ns(), end = px_clock_monotonic_ns();
 
 	return (struct px_clock_reading){.time_ns = before + offset_ns,
 					 .low_ns = (int64_t)(wall - after - offset_ns) - ROUNDING_NS,
 					 .high_ns = (int64_t)(wall - before - offset_ns) + ROUNDING_NS,
-					 .error_ns = PX_CLOCK_ERROR_UNKNOWN};
+					 .error_ns = PX_CLOCK_ERROR_UNKNOWN,
+					 .least_asleep_ns = (int64_t)(boot - end),
+					 .most_asleep_ns = (int64_t)(boot - after)};
 }
 
 int64_t px_log_clocks_error(void)
@@ -81,11 +85,26 @@ static struct px_clock_run *begin_run(struct px_log_clocks *clocks, const struct
 	return run;
 }
 
-void px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_reading *reading)
+static bool has_slept(struct px_clock_sleep *sleep, const struct px_clock_reading *reading)
+{
+	bool has = sleep->is_known && reading->least_asleep_ns - sleep->most_ns > SLEEP_NS;
+
+	if (!sleep->is_known || reading->most_asleep_ns < sleep->most_ns)
+		sleep->most_ns = reading->most_asleep_ns;
+	sleep->is_known = true;
+	return has;
+}
+
+bool px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_reading *reading,
+		       struct px_clock_sleep *sleep)
 {
 	uint32_t nr = clocks->nr_runs < PX_CLOCK_RUNS ? clocks->nr_runs : PX_CLOCK_RUNS;
 	struct px_clock_run *run = nr > 0 ? &clocks->run[nr - 1] : NULL;
 
+	if (has_slept(sleep, reading)) {
+		memset(clocks, 0, sizeof(*clocks));
+		return false;
+	}
 	clocks->nr_readings++;
 	if (!run || reading->low_ns > run->high_ns || reading->high_ns < run->low_ns)
 		run = begin_run(clocks, reading);
@@ -96,6 +115,7 @@ void px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_readi
 	if (reading->time_ns > run->until_ns)
 		run->until_ns = reading->time_ns;
 	add_error(run, reading);
+	return true;
 }
 
 static uint32_t sum_of(const struct px_log_clocks *clocks)

@@ -8,6 +8,9 @@
  * The distance of the two clocks changes only when the wall clock is set.  So the readings between two settings are one
  * run: the distance was in the interval of each of its readings.  A log keeps the first run and the last ones.
  *
+ * While the machine sleeps, CLOCK_MONOTONIC stands still, and the wall clock does not.  That looks like a setting, but the
+ * times before it are right.  CLOCK_BOOTTIME tells of it.  A log of a machine that slept has no readings.
+ *
  * The kernel says how far the wall clock may be from UTC at most (adjtimex(), maxerror), if a time server synchronizes
  * it.  The writer asks it at most once a second.  This is a system call that a filter of the program may forbid, so a
  * process that traces itself asks only when it creates the log, and not if it has a filter.
@@ -47,6 +50,13 @@ struct px_clock_reading {
 	uint64_t time_ns;
 	int64_t low_ns, high_ns;
 	int64_t error_ns; /* PX_CLOCK_ERROR_UNKNOWN: it was not asked, or is not known */
+	int64_t least_asleep_ns, most_asleep_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC was between these */
+};
+
+/* What the readings of this process have told of the sleep of the machine. */
+struct px_clock_sleep {
+	bool is_known;
+	int64_t most_ns;
 };
 
 /* Read the clocks.  offset_ns: what the log adds to CLOCK_MONOTONIC. */
@@ -58,7 +68,9 @@ int64_t px_log_clocks_error(void);
 /* Return true if no filter forbids this process system calls. */
 bool px_log_clocks_may_ask(void);
 
-void px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_reading *reading);
+/* Return false if the machine has slept since the reading before: then there are no readings any more. */
+bool px_log_clocks_add(struct px_log_clocks *clocks, const struct px_clock_reading *reading,
+		       struct px_clock_sleep *sleep);
 
 /* Return how many runs are there, or 0 if the sum is another one. */
 uint32_t px_log_clocks_nr_runs(const struct px_log_clocks *clocks);

@@ -87,7 +87,7 @@ void px_log_read_clocks(struct px_log *log, const struct px_log_state *state)
 	reading = px_log_clocks_read(state->offset_ns);
 	if (asks_error(log, reading.time_ns))
 		reading.error_ns = px_log_clocks_error();
-	px_log_clocks_add(&log->commit.clocks, &reading);
+	log->reads_clocks = px_log_clocks_add(&log->commit.clocks, &reading, &log->sleep);
 }
 
 void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, size_t frame_size)

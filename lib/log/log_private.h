@@ -124,6 +124,7 @@ struct px_log {
 	struct px_log_layout layout;
 	struct px_log_commit commit; /* the commit in the file */
 	bool reads_clocks;	     /* this process made the log, and knows how its times are made */
+	struct px_clock_sleep sleep;
 	uint64_t next_error_ns;	     /* of the log: when to ask again how far the wall clock may be from UTC */
 	const struct px_view *view;  /* view with the wrapper statistics; NULL: there are none */
 	struct px_archive *from;     /* the log of which this one is a copy; or NULL */

@@ -32,7 +32,10 @@ int adjtimex(struct timex *state)
 
 static void add(struct px_log_clocks *clocks, int64_t seconds, int64_t low_ns, int64_t high_ns, int64_t error_ns)
 {
-	px_log_clocks_add(clocks, &(struct px_clock_reading){(uint64_t)(seconds * SECOND), low_ns, high_ns, error_ns});
+	struct px_clock_sleep sleep = {.is_known = false};
+
+	px_log_clocks_add(clocks,
+			  &(struct px_clock_reading){(uint64_t)(seconds * SECOND), low_ns, high_ns, error_ns, 0, 0}, &sleep);
 }
 
 START_TEST(readings_of_one_run_narrow_the_distance)
@@ -53,6 +56,32 @@ START_TEST(readings_of_one_run_narrow_the_distance)
 	ck_assert_int_eq(clocks.run[0].error[1].error_ns, 3000);
 	ck_assert_uint_eq(clocks.run[0].error[1].time_ns, 12 * SECOND);
 	ck_assert_int_eq(clocks.run[0].error[2].error_ns, 4000);
+}
+END_TEST
+
+/* During a sleep the wall clock goes on, so it seems to be set; but the times before the sleep are right. */
+START_TEST(log_of_a_machine_that_slept_has_no_readings)
+{
+	struct px_log_clocks clocks = {0};
+	struct px_clock_sleep sleep = {.is_known = false};
+	struct px_clock_reading reading = {10 * SECOND, -100, 100, 5000, -7 * SECOND, -6 * SECOND};
+
+	ck_assert(px_log_clocks_add(&clocks, &reading, &sleep));
+	/* Other processes ran between the readings of the clocks. */
+	reading.least_asleep_ns = -7 * SECOND - 100;
+	reading.most_asleep_ns = -7 * SECOND + 200;
+	ck_assert(px_log_clocks_add(&clocks, &reading, &sleep));
+	reading.least_asleep_ns = -9 * SECOND;
+	reading.most_asleep_ns = 20 * SECOND;
+	ck_assert(px_log_clocks_add(&clocks, &reading, &sleep));
+	ck_assert_uint_eq(clocks.nr_runs, 1);
+	reading.low_ns += 60 * SECOND;
+	reading.high_ns += 60 * SECOND;
+	reading.least_asleep_ns = 53 * SECOND;
+	reading.most_asleep_ns = 53 * SECOND + 100;
+	ck_assert(!px_log_clocks_add(&clocks, &reading, &sleep));
+	px_log_clocks_seal(&clocks);
+	ck_assert_uint_eq(px_log_clocks_nr_runs(&clocks), 0);
 }
 END_TEST
 
@@ -198,6 +227,7 @@ int main(void)
 	TCase *tcase = tcase_create("clocks");
 
 	tcase_add_test(tcase, readings_of_one_run_narrow_the_distance);
+	tcase_add_test(tcase, log_of_a_machine_that_slept_has_no_readings);
 	tcase_add_test(tcase, each_setting_begins_a_run);
 	tcase_add_test(tcase, damaged_readings_are_none);
 	tcase_add_test(tcase, log_has_readings_of_its_beginning_flushes_and_end);

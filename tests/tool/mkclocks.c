@@ -18,6 +18,7 @@ int main(int argc, char **argv)
 	struct px_log_layout layout;
 	struct px_log_commit commit;
 	int fd = argc > 1 ? open(argv[1], O_RDWR) : -1;
+	struct px_clock_sleep sleep = {.is_known = false};
 	uint64_t from_ns;
 
 	if (fd < 0 || !px_log_find(fd, &header, &layout) || !px_log_read_commit(fd, &header, &layout, &commit) ||
@@ -31,7 +32,8 @@ int main(int argc, char **argv)
 		if (sscanf(argv[i], "%lld,%lld,%lld,%lld", &time, &distance, &width, &error) != 4)
 			return 1;
 		px_log_clocks_add(&commit.clocks, &(struct px_clock_reading){from_ns + (uint64_t)time, distance - width,
-									     distance + width, error});
+									     distance + width, error, 0, 0},
+				  &sleep);
 	}
 	px_log_seal_commit(&commit);
 	return pwrite(fd, &commit, sizeof(commit), (off_t)(layout.base + layout.commit)) == sizeof(commit) ? 0 : 1;
