@@ -107,7 +107,8 @@ static void report_uncertainty(const struct merge_clock *clocks, const struct me
 }
 
 /* Return a log of this host in which its clock was set, or NULL. */
-static const struct wall_clock *find_set(const struct merge_clock *clocks, unsigned int nr, const struct merge_clock *log)
+static const struct wall_clock *find_set(const struct merge_clock *clocks, unsigned int nr,
+					 const struct merge_clock *log)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		if (!clocks[i].is_set_by_user && clocks[i].clock.nr_settings > 0 && clocks[i].clock.nr_runs >= 2 &&
@@ -118,8 +119,8 @@ static const struct wall_clock *find_set(const struct merge_clock *clocks, unsig
 
 /*
  * The times of a log that ended before the setting are on the scale that the other log has at its beginning, and need
- * the same correction.  Those of a log that began after it are right.  After a clock was set back, times come twice, and
- * may be either.
+ * the same correction.  Those of a log that began after it are right.  After a clock was set back, times come twice,
+ * and may be either.
  */
 static void follow_setting(struct merge_clock *log, const struct wall_clock *set)
 {
@@ -161,8 +162,8 @@ void merge_clocks_report(const struct merge_clock *clocks, const struct messages
 			report_setting(&files[i], &clocks[i].clock);
 	for (unsigned int i = 0; i < nr_files; i++)
 		if (clocks[i].is_doubtful)
-			message("%s: its wall clock was set before or after it was recorded, as another log of its host "
-				"shows; its times are taken as they are",
+			message("%s: its wall clock was set before or after it was recorded, as another log of its "
+				"host shows; its times are taken as they are",
 				files[i].path);
 	if (merge_clocks_differ(clocks, nr_files))
 		report_uncertainty(clocks, files, nr_files);

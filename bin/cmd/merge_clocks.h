@@ -12,7 +12,7 @@ struct merge_clock {
 	char host[112];	    /* boot id and name of the host */
 	bool is_merged;	    /* the log was made of others, and has the corrected times of several clocks */
 	bool is_set_by_user; /* its times are those of --offset */
-	bool is_doubtful;    /* nobody knows whether the log is of before or after a setting that another log has seen */
+	bool is_doubtful;    /* nobody knows if the log is of before or after a setting that another log has seen */
 	struct wall_clock clock;
 };
 

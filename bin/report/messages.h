@@ -24,7 +24,7 @@ struct messages_file {
 	const char *path;
 	struct source *source; /* NULL: messages_place() opens the file while it reads it */
 	int64_t shift_ns; /* is added to the times of the file before the correction */
-	unsigned int clock; /* the number of the first file with the same clock; its own number if there is none before */
+	unsigned int clock; /* the number of the first file with the same clock, which may be this one */
 	struct clock_correction correction; /* the result */
 	int64_t uncertainty_ns; /* the true correction is not farther away; -1: not known */
 };

@@ -7,8 +7,8 @@
  *	accept returns		before	the first receive at the end that connected
  *
  * An event of a call that did not wait has the time of its end, so the time of the thread's event before it stands for
- * its beginning.  A call that waited has an event of its beginning: a signal handler that runs during the wait may record
- * later ones.
+ * its beginning.  A call that waited has an event of its beginning: a signal handler that runs during the wait may
+ * record later ones.
  *
  * Loopback and link-local addresses are not those of one machine, so they are not used.  Behind a translation of
  * addresses (NAT), the two ends know other addresses, so nothing is found.  Two private networks may have the same

@@ -8,8 +8,8 @@
  * The distance of the two clocks changes only when the wall clock is set.  So the readings between two settings are one
  * run: the distance was in the interval of each of its readings.  A log keeps the first run and the last ones.
  *
- * While the machine sleeps, CLOCK_MONOTONIC stands still, and the wall clock does not.  That looks like a setting, but the
- * times before it are right.  CLOCK_BOOTTIME tells of it.  A log of a machine that slept has no readings.
+ * While the machine sleeps, CLOCK_MONOTONIC stands still, and the wall clock does not.  That looks like a setting, but
+ * the times before it are right.  CLOCK_BOOTTIME tells of it.  A log of a machine that slept has no readings.
  *
  * The kernel says how far the wall clock may be from UTC at most (adjtimex(), maxerror), if a time server synchronizes
  * it.  The writer asks it at most once a second.  This is a system call that a filter of the program may forbid, so a

@@ -34,8 +34,9 @@ static void add(struct px_log_clocks *clocks, int64_t seconds, int64_t low_ns, i
 {
 	struct px_clock_sleep sleep = {.is_known = false};
 
-	px_log_clocks_add(clocks,
-			  &(struct px_clock_reading){(uint64_t)(seconds * SECOND), low_ns, high_ns, error_ns, 0, 0}, &sleep);
+	const struct px_clock_reading reading = {(uint64_t)(seconds * SECOND), low_ns, high_ns, error_ns, 0, 0};
+
+	px_log_clocks_add(clocks, &reading, &sleep);
 }
 
 START_TEST(readings_of_one_run_narrow_the_distance)

@@ -74,7 +74,7 @@ static const char *name_of_round(int i)
 	return name;
 }
 
-/* With one connection that waits to be accepted, the kernel drops what asks for another one; it is asked again after 1 s. */
+/* With one connection that waits to be accepted, the kernel drops the next attempt, which is repeated after 1 s. */
 static void serve_late(const char *text, int port, int i)
 {
 	struct sockaddr_in address = address_of(text, port + i);
