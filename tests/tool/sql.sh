@@ -317,9 +317,14 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 fi
 fails 2 'cannot write to standard output' export --to sqlite -o - core
 
-# A growing log: all tables show the same events.
+# A growing log: all tables show the same events.  At first all of them are in the rings.
+has_events()
+{
+	[ "$("$tool" print "$1" 2>/dev/null | wc -l)" -gt 0 ]
+}
 own_account
 recording -l growing.trx -u 200 -p append
+await has_events growing.trx
 nr_checks=$((nr_checks + 1))
 ask growing.trx \
 	'SELECT (SELECT count(*) FROM events) = (SELECT count(*) FROM events), (SELECT count(*) FROM events) > 0' >found
