@@ -50,7 +50,8 @@ int main(void)
 	/* On a busy machine, the holder has no CPU for longer than it sleeps. */
 	oracle_says("blocked --format csv -f pthread_mutex_lock", "cache_lock,holder_did,(?:usleep|had no CPU)");
 	oracle_says("why main@cache_lock", "holder [0-9]+ was [0-9.]+ ms of that asleep \\(usleep\\), in 40 waits");
-	oracle_says("blocked --format csv -f pthread_mutex_lock", "disk_lock,holder_did,(?:~ran|was blocked|had no CPU)");
+	oracle_says("blocked --format csv -f pthread_mutex_lock",
+		    "disk_lock,holder_did,(?:~ran|was blocked|had no CPU)");
 	oracle_says("why main@disk_lock",
 		    "holder [0-9]+ (?:ran, was ready to run, or waited in a call that is not traced, all the time|"
 		    "ran for ~[0-9.]+ [mun]?s, and was ready to run, or waited in a call that is not traced, "
