@@ -45,8 +45,9 @@ if own_preload; then
 		complain "no thread waits for an order: $(cat "$scratch/out")"
 	"$tool" locks "$log" >"$scratch/out"
 	grep -q '^  oven  *120 ' "$scratch/out" || complain "the oven was not taken 120 times: $(cat "$scratch/out")"
-	"$tool" report --inversions "$log" >"$scratch/out"
-	grep -q '^  cook [12] .* oven .* cook 3 ' "$scratch/out" ||
+	# As CSV: in the table, a thread with several mutexes has its name in the first of its rows only.
+	"$tool" report --inversions --format csv "$log" >"$scratch/out"
+	grep -q ',cook [12] [0-9]*,oven,.*,cook 3 ' "$scratch/out" ||
 		complain "no priority inversion: $(cat "$scratch/out")"
 	"$tool" print --format csv --columns thread,time -f 'data.mutex:oven data.wait:begins' "$log" | tr -d '\r"' |
 		sed -n '2s/,\(.*\)/@\1s/p' >"$scratch/wait"
