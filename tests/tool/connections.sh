@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What merge makes of connections between logs.  All programs run here, so all clocks are one; the logs are then said to be of
-# several hosts.  So the true correction of each is 0.
+# What merge makes of connections between logs.  All programs run here, so all clocks are one; the logs are then said to
+# be of several hosts.  So the true correction of each is 0.
 . "${srcdir:-.}/tests/tool/lib.sh"
 own_streams
 connections=$(cd "$(dirname "$tool")/../tests/tool" && pwd)/connections
@@ -13,12 +13,10 @@ unshare -n true 2>/dev/null || {
 	exit 77
 }
 
-# on_host FILE HOST NUMBER: see struct px_log_header
-on_host()
+# merged FILE...: merge them into m.trx; what merge says is in err
+merged()
 {
-	at=$(grep -abo 'PXTXLOG1' "$1" | head -1 | cut -d: -f1)
-	printf '00000000-0000-0000-0000-00000000%04d' "$3" | dd of="$1" bs=1 seek=$((at + 112)) conv=notrunc 2>/dev/null
-	{ printf '%s' "$2"; head -c $((64 - ${#2})) /dev/zero; } | dd of="$1" bs=1 seek=$((at + 152)) conv=notrunc 2>/dev/null
+	"$tool" merge --force -o m.trx "$@" 2>err || complain "merge: $(cat err)"
 }
 
 corrections()
@@ -55,50 +53,50 @@ is_right()
 
 # A signal handler that runs while connect waits begins later than connect.
 run 'late-server 10.77.0.1 7000 2 a' 'late-client 10.77.0.1 7000 2 10.77.0.2 b'
-on_host a.trx alpha 1
-on_host b.trx beta 2
+of_host a.trx alpha 1
+of_host b.trx beta 2
 nr_checks=$((nr_checks + 2))
-"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+merged a.trx b.trx
 is_right m.trx || complain "a handler while connect waits makes a bound wrong: $(corrections m.trx) $(cat err)"
 grep -q 'b.trx: its clock was .* connections' err || complain "the connections do not tell of the clock: $(cat err)"
 
 # Two logs of one host have one clock.
 run 'server 10.77.0.1 7000 60 a' 'client 10.77.0.1 7000 30 10.77.0.2 b' 'client 10.77.0.1 7000 30 10.77.0.3 c'
-on_host a.trx alpha 1
-on_host b.trx beta 2
-on_host c.trx beta 2
+of_host a.trx alpha 1
+of_host b.trx beta 2
+of_host c.trx beta 2
 nr_checks=$((nr_checks + 4))
-"$tool" merge --force -o m.trx a.trx b.trx c.trx 2>err || complain "merge: $(cat err)"
+merged a.trx b.trx c.trx
 is_right m.trx || complain "three logs of two hosts: $(corrections m.trx) $(cat err)"
 corrections m.trx | awk -F '[: ]' '{ exit !($6 == $10 && $8 == $12 && $8 != "null" && $8 > 0 && $8 < 1000000000) }' ||
 	complain "two logs of one host are corrected otherwise: $(corrections m.trx) $(cat err)"
-"$tool" merge --force -o m.trx c.trx b.trx a.trx 2>err || complain "merge: $(cat err)"
+merged c.trx b.trx a.trx
 corrections m.trx | awk -F '[: ]' '{ exit !($2 == 0 && $6 == 0 && $12 != "null" && $12 > 0 && $12 < 1000000000) }' ||
 	complain "the first two logs are of one host: $(corrections m.trx) $(cat err)"
 
 # In two networks there may be the same addresses.  So one connection with the same numbers may be chance.
 run 'server 10.77.0.1 7000 1 a' 'client 10.77.0.1 7000 1 10.77.0.2 b'
-on_host a.trx alpha 1
-on_host b.trx beta 2
+of_host a.trx alpha 1
+of_host b.trx beta 2
 nr_checks=$((nr_checks + 1))
-"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+merged a.trx b.trx
 grep -q 'its clock was' err && complain "one connection is enough for a claim: $(cat err)"
 
 # Each host has loopback addresses of its own.
 run 'server 127.0.0.1 7000 30 a' 'client 127.0.0.1 7000 30 127.0.0.2 b'
-on_host a.trx alpha 1
-on_host b.trx beta 2
+of_host a.trx alpha 1
+of_host b.trx beta 2
 nr_checks=$((nr_checks + 1))
-"$tool" merge --force -o m.trx a.trx b.trx 2>err || complain "merge: $(cat err)"
+merged a.trx b.trx
 grep -q 'its clock was' err && complain "connections over loopback are taken for those of two hosts: $(cat err)"
 
 # A merged log has the corrected times of several clocks.
 run 'server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
-on_host a.trx alpha 1
-on_host b.trx beta 2
-on_host c.trx gamma 3
+of_host a.trx alpha 1
+of_host b.trx beta 2
+of_host c.trx gamma 3
 nr_checks=$((nr_checks + 1))
 "$tool" merge --force -o ab.trx --offset a.trx=1s a.trx c.trx 2>err || complain "merge: $(cat err)"
-"$tool" merge --force -o m.trx ab.trx b.trx 2>err || complain "merge: $(cat err)"
+merged ab.trx b.trx
 grep -q 'its clock was' err && complain "a merged log is placed as if it had one clock: $(cat err)"
 finish

@@ -25,6 +25,7 @@
 #	header_at FILE			the offset of the header of a log, struct px_log_header
 #	set_bytes FILE OFFSET TEXT SIZE	put TEXT into the header of a log, and zeros up to SIZE bytes
 #	on_host FILE HOST NUMBER	the log becomes that of another recording on another machine
+#	of_host FILE HOST NUMBER	the same recording, but on another machine
 #	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
 #					given column, and rows without one are left out
 #	finish				the end
@@ -255,6 +256,11 @@ set_bytes()
 on_host()
 {
 	set_bytes "$1" 48 "$(printf '%016d' "$3")" 16
+	of_host "$@"
+}
+
+of_host()
+{
 	set_bytes "$1" 112 "00000000-0000-0000-0000-00000000$(printf '%04d' "$3")" 40
 	set_bytes "$1" 152 "$2" 64
 }
