@@ -13,11 +13,17 @@
 #include "base/compiler.h"
 #include "base/confined.h"
 #include "base/decimal.h"
+#include "base/kernel_time.h"
 
 #define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
 #define STAT_BYTES 1024
 #define PATH_BYTES 64
+
+/* For px_procfs_ask(): threads in all, times that one is asked, and the pause before it is asked again. */
+#define ATTEMPTS 1000
+#define ATTEMPTS_FOR_ONE 10
+#define PAUSE_NS 1000000
 
 static int open_file(const char *path)
 {
@@ -285,7 +291,8 @@ static uint32_t find_thread(uint32_t pid, bool (*accepts)(uint32_t tid))
 	return found;
 }
 
-uint32_t px_procfs_thread(uint32_t pid)
+/* Return the id of a thread of this process that has not ended, or 0 if there is none.  Prefer the first thread. */
+static uint32_t thread_of(uint32_t pid)
 {
 	uint32_t tid = 0;
 
@@ -296,6 +303,32 @@ uint32_t px_procfs_thread(uint32_t pid)
 	for (int attempt = 0; attempt < 2 && tid == 0; attempt++)
 		tid = px_procfs_has(pid) ? pid : find_thread(pid, px_procfs_has);
 	return tid;
+}
+
+int px_procfs_ask(uint32_t pid, px_procfs_question *ask, const void *data)
+{
+	const struct px_kernel_time pause = {.nanoseconds = PAUSE_NS};
+	int saved_errno = errno, answer = -EAGAIN;
+	uint32_t tid, asked = 0;
+
+	for (int same = 0, i = 0; i < ATTEMPTS && answer == -EAGAIN; i++) {
+		tid = thread_of(pid);
+		same = tid == asked ? same + 1 : 0;
+		if (same > 0)
+			px_kernel_sleep(&pause);
+		PX_TESTPOINT("procfs.thread.found");
+		if (tid == 0)
+			answer = -ESRCH;
+		else if (same == ATTEMPTS_FOR_ONE)
+			answer = -EPERM;
+		else
+			answer = ask(tid, data);
+		asked = tid;
+		if (answer == -EAGAIN)
+			PX_TESTPOINT("procfs.thread.silent");
+	}
+	errno = saved_errno;
+	return answer;
 }
 
 /* The link is missing if the thread has released its memory, or if /proc is not mounted. */

@@ -50,11 +50,16 @@ PX_INLINE uint64_t px_procfs_word(uint32_t pid, uint64_t start)
 bool px_procfs_has_word(uint64_t word);
 
 /*
- * Return the id of a thread of this process that has not ended, or 0 if there is none.  Prefer the
- * first thread, which has the pid as its id. /proc shows the mappings of a process only through a
- * thread that has not ended.
+ * Ask a thread of this process that has not ended; prefer the first thread, which has the pid as its id.  What /proc
+ * shows of a process (mappings, name spaces), it shows only through such a thread.  The function returns its answer,
+ * or -EAGAIN if it has found nothing: then the thread may have ended meanwhile, and another one is asked.  The same
+ * thread is asked again too, after a pause: during an exec, a thread has no memory for a moment, and a thread that is
+ * not the first one takes over the pid.  Return the answer, -ESRCH if all threads have ended, or -EPERM if a thread
+ * that runs has no answer.
  */
-uint32_t px_procfs_thread(uint32_t pid);
+typedef int px_procfs_question(uint32_t tid, const void *data);
+
+int px_procfs_ask(uint32_t pid, px_procfs_question *ask, const void *data);
 
 /*
  * Return the current time in the unit of px_procfs_start(): clock ticks since boot, as this time

@@ -53,44 +53,30 @@ static bool has_text(int fd)
 	return got == 1;
 }
 
-/* Open the list of mappings of this thread.  Return a descriptor, or -errno; -ESRCH if the thread is exiting. */
-static int open_thread_maps(uint32_t tid)
+/* A px_procfs_question: open the list of mappings of this thread.  Return a descriptor, or -errno. */
+static int open_thread_maps(uint32_t tid, const void *unused)
 {
 	int fd = px_procfs_open(tid, "/maps");
 	int error;
 
-	if (fd >= 0 && has_text(fd))
+	(void)unused;
+	if (fd >= 0 && has_text(fd)) {
+		PX_TESTPOINT("procfs.maps.opened");
 		return fd;
+	}
 	error = errno;
 	if (fd >= 0)
 		syscall(SYS_close, fd);
-	return error == 0 || error == ENOENT ? -ESRCH : -error;
+	if (error == EACCES)
+		return -EPERM;
+	/* The list of a thread that has ended is empty or not there, and so is that of one of the kernel. */
+	return error == 0 || error == ENOENT || error == ESRCH ? -EAGAIN : -error;
 }
 
-/*
- * Open the list of mappings of a process.  If the thread that has been asked is exiting, ask another one.  A thread
- * whose list is not there, and which is not exiting, is one of the kernel.  Return a descriptor, or -errno, as
- * px_procfs_segments() does.
- */
+/* Open the list of mappings of a process.  Return a descriptor, or -errno, as px_procfs_segments() does. */
 static int open_maps(uint32_t pid)
 {
-	uint32_t tid, asked = 0;
-	int fd;
-
-	for (int attempt = 0; attempt < MEMORY_ATTEMPTS; attempt++) {
-		tid = px_procfs_thread(pid);
-		if (tid == 0)
-			return -ESRCH;
-		if (tid == asked)
-			return -EPERM;
-		fd = open_thread_maps(tid);
-		if (fd >= 0)
-			PX_TESTPOINT("procfs.maps.opened");
-		if (fd != -ESRCH)
-			return fd == -EACCES ? -EPERM : fd;
-		asked = tid;
-	}
-	return -EAGAIN;
+	return px_procfs_ask(pid, open_thread_maps, NULL);
 }
 
 /*

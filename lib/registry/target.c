@@ -15,8 +15,6 @@
 #include "base/procfs.h"
 #include "base/procfs_maps.h"
 
-#define ATTEMPTS 1000
-
 /*
  * Values from /proc/<pid>/status.  Their lines come before the line with the groups, so the length of that line does
  * not matter.
@@ -89,7 +87,7 @@ static bool is_in_our_namespace(uint32_t tid, const char *space)
 
 /*
  * Return AT_SECURE of a program, as the kernel set it at exec.  The program must have the same word size as this one.
- * Also return true if it cannot be read.
+ * Also return true if it cannot be read: it is empty if the thread has ended.
  */
 static bool is_secure(uint32_t tid)
 {
@@ -107,7 +105,7 @@ static bool is_secure(uint32_t tid)
 	for (ssize_t i = 0; (i + 1) * (ssize_t)sizeof(entry[0]) <= got; i++)
 		if (entry[i][0] == AT_SECURE)
 			return entry[i][1] != 0;
-	return false;
+	return got <= 0;
 }
 
 /* Return true if the process would accept a segment that we create for it. */
@@ -117,30 +115,20 @@ static bool accepts_segments(uint32_t tid, const struct status *status)
 	       (geteuid() == 0 && is_in_our_namespace(tid, "user") && !is_secure(tid));
 }
 
-static bool is_traceable(uint32_t tid, const struct status *status)
+/* A px_procfs_question.  Each check fails for a thread that has ended, so "no" is no answer. */
+static int is_traceable(uint32_t tid, const void *status)
 {
 	return is_in_our_namespace(tid, "pid") && is_in_our_namespace(tid, "time") &&
-	       is_in_our_namespace(tid, "ipc") && accepts_segments(tid, status);
+			       is_in_our_namespace(tid, "ipc") && accepts_segments(tid, status) ?
+		       0 :
+		       -EAGAIN;
 }
 
 static int check_rights(pid_t pid, const struct status *status)
 {
-	uint32_t tid, checked = 0;
-
 	if (!is_of_same_user(status) && !has_capability(CAP_SYS_PTRACE))
 		return EPERM;
-	/* Every check fails for a thread that has ended.  After a failure, try another thread of the process. */
-	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		tid = px_procfs_thread((uint32_t)pid);
-		if (tid == 0)
-			return ESRCH;
-		if (tid == checked)
-			return EPERM;
-		if (is_traceable(tid, status))
-			return 0;
-		checked = tid;
-	}
-	return EAGAIN;
+	return -px_procfs_ask((uint32_t)pid, is_traceable, status);
 }
 
 int px_target_find(pid_t pid, struct px_target *target)

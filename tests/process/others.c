@@ -384,6 +384,75 @@ START_TEST(create_for_a_process_that_loses_the_thread_that_is_asked_asks_another
 }
 END_TEST
 
+/*
+ * Its first thread ends when it reads a byte, and the other one executes another program when it reads a byte: then it
+ * has the number of the first one.
+ */
+static int to_heir[2];
+
+static void *execute_after_a_byte(void *unused)
+{
+	char byte;
+
+	if (read(to_heir[0], &byte, 1) != 1)
+		_exit(1);
+	execlp("sleep", "sleep", "1000", NULL);
+	_exit(1);
+	return unused;
+}
+
+static void make_process_with_an_heir(void)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pipe2(to_first_thread, O_CLOEXEC) | pipe2(to_heir, O_CLOEXEC), 0);
+	survivor = fork();
+	ck_assert_int_ge(survivor, 0);
+	if (survivor == 0) {
+		if (pthread_create(&thread, NULL, execute_after_a_byte, NULL) != 0)
+			_exit(1);
+		end_after_a_byte(NULL);
+		pthread_exit(NULL);
+	}
+}
+
+/* Of the threads that are found, this many are asked before one is replaced. */
+static int nr_to_pass;
+
+static void replace_the_first_thread(void)
+{
+	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
+	ck_assert_int_eq(write(to_heir[1], "x", 1), 1);
+	px_helper_await_state(&(struct px_helper){.pid = survivor}, 'S');
+}
+
+static void end_the_first_thread(void)
+{
+	if (nr_to_pass-- > 0) {
+		px_test_at_point("procfs.thread.found", end_the_first_thread);
+		return;
+	}
+	ck_assert_int_eq(write(to_first_thread[1], "x", 1), 1);
+	px_helper_await_state(&(struct px_helper){.pid = survivor}, 'Z');
+	px_test_at_point("procfs.thread.silent", replace_the_first_thread);
+}
+
+/* CREATE-1 CREATE-14: _i is 0 while rights are checked, and 1 while mappings are read */
+START_TEST(create_for_a_process_whose_first_thread_is_replaced_meanwhile_traces_it)
+{
+	trace_id_t stream;
+
+	make_process_with_an_heir();
+	nr_to_pass = _i;
+	px_test_at_point("procfs.thread.found", end_the_first_thread);
+	ok(posix_trace_create(survivor, NULL, &stream));
+	ck_assert_ptr_null(__atomic_load_n(&px_testpoint_hook, __ATOMIC_ACQUIRE));
+	ok(posix_trace_shutdown(stream));
+	ck_assert_int_eq(kill(survivor, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(survivor, NULL, 0), survivor);
+}
+END_TEST
+
 /* A child with threads that was just killed: for a moment it still exists, but has no memory any more. */
 static pid_t kill_child_with_threads(int nr)
 {
@@ -1193,6 +1262,9 @@ static TCase *create_cases(void)
 			    0, 2);
 	tcase_add_test(tcase, create_for_a_process_without_its_first_thread_traces_it);
 	tcase_add_test(tcase, create_for_a_process_that_loses_the_thread_that_is_asked_asks_another);
+	tcase_add_loop_test(
+		tcase, create_for_a_process_whose_first_thread_is_replaced_meanwhile_traces_it, 0,
+		2);
 	tcase_add_test(tcase, create_for_a_process_that_is_just_killed_is_esrch_or_gives_a_stream);
 	tcase_add_test(tcase, create_without_the_right_to_trace_is_eperm);
 	tcase_add_loop_test(tcase, create_in_another_name_space_is_eperm, 0, 2);
