@@ -4,6 +4,7 @@
 #include "trace/calldata.h"
 #include "trace/calls.h"
 #include "trace/columns.h"
+#include "trace/origins.h"
 
 enum {
 	FILE_NUMBER,
@@ -12,6 +13,7 @@ enum {
 	TIME,
 	CPU,
 	PID,
+	HOST,
 	THREAD,
 	CONTEXT,
 	PRIORITY,
@@ -36,6 +38,7 @@ static const struct sql_column columns[] = {
 	[TIME] = {"time", "REAL", ROLE_TIME, NULL},
 	[CPU] = {"cpu", "INTEGER", ROLE_NONE, NULL},
 	[PID] = {"pid", "INTEGER", ROLE_NONE, NULL},
+	[HOST] = {"host", "TEXT", ROLE_NONE, NULL},
 	[THREAD] = {"thread", "TEXT", ROLE_THREAD, NULL},
 	[CONTEXT] = {"context", "INTEGER", ROLE_CONTEXT, "context"},
 	[PRIORITY] = {"priority", "INTEGER", ROLE_NONE, NULL},
@@ -116,6 +119,9 @@ static void value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 		break;
 	case PID:
 		sql_put_integer(cell, event->pid);
+		break;
+	case HOST:
+		sql_put_text(cell, source_host(reading->source, event->pid));
 		break;
 	case THREAD:
 		sql_put_string(cell, event->thread, strlen(event->thread));

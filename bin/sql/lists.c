@@ -4,6 +4,7 @@
 
 #include "sql/table.h"
 #include "trace/native.h"
+#include "trace/origins.h"
 #include "trace/symbols.h"
 
 static int begin(struct sql_cursor *cursor)
@@ -21,6 +22,7 @@ enum {
 	OBJECT_KIND,
 	OBJECT_PRIORITY,
 	OBJECT_PID,
+	OBJECT_HOST,
 	OBJECT_TID,
 	OBJECT_ADDRESS,
 	OBJECT_SITE,
@@ -34,6 +36,7 @@ static const struct sql_column thread_columns[] = {
 	[OBJECT_KIND] = {"kind", "TEXT", ROLE_NONE, NULL},
 	[OBJECT_PRIORITY] = {"priority", "INTEGER", ROLE_NONE, NULL},
 	[OBJECT_PID] = {"pid", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_HOST] = {"host", "TEXT", ROLE_NONE, NULL},
 	[OBJECT_TID] = {"tid", "INTEGER", ROLE_NONE, NULL},
 	{0},
 };
@@ -45,6 +48,7 @@ static const struct sql_column object_columns[] = {
 	[OBJECT_KIND] = {"kind", "TEXT", ROLE_NONE, NULL},
 	[OBJECT_PRIORITY] = {"priority", "INTEGER", ROLE_NONE, NULL},
 	[OBJECT_PID] = {"pid", "INTEGER", ROLE_NONE, NULL},
+	[OBJECT_HOST] = {"host", "TEXT", ROLE_NONE, NULL},
 	[OBJECT_TID] = {"tid", "INTEGER", ROLE_NONE, NULL},
 	[OBJECT_ADDRESS] = {"address", "INTEGER", ROLE_NONE, NULL},
 	[OBJECT_SITE] = {"site", "INTEGER", ROLE_NONE, NULL},
@@ -77,6 +81,13 @@ static void put_known(struct sql_cell *cell, uint64_t number)
 		sql_put_integer(cell, (int64_t)number);
 }
 
+/* In a log of several hosts, the pid tells the host. */
+static void put_host(struct sql_cell *cell, struct source *source, pid_t pid)
+{
+	if (pid > 0 || source_nr_hosts(source) == 1)
+		sql_put_text(cell, source_host(source, pid));
+}
+
 static void object_value(struct sql_cursor *cursor, struct sql_cell *cell, int column)
 {
 	const struct txtrace_object *object = &cursor->file->source->objects[cursor->row];
@@ -97,6 +108,9 @@ static void object_value(struct sql_cursor *cursor, struct sql_cell *cell, int c
 		break;
 	case OBJECT_PID:
 		put_known(cell, (uint64_t)object->pid);
+		break;
+	case OBJECT_HOST:
+		put_host(cell, cursor->file->source, object->pid);
 		break;
 	case OBJECT_TID:
 		put_known(cell, (uint64_t)object->tid);

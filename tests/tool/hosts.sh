@@ -51,6 +51,18 @@ rows host -f odd_step m.trx | sort | uniq -c | tr -s ' ' | tr '\n' ';' | grep -q
 	complain "info: $("$tool" info m.trx)"
 "$tool" info --format json m.trx | grep -q '"host_name": *"beta"' || complain 'info --format json lacks the hosts'
 
+# Tables tell the host of each event and of each thread.
+if "$tool" sql m.trx 'SELECT 1' >out 2>&1; then
+	rows host m.trx | sort | uniq -c | awk '{ print $2 "," $1 }' >expected
+	"$tool" sql --format csv m.trx 'SELECT host, count(*) FROM events GROUP BY host' | tr -d '\r"' | sed 1d | cmp -s expected - ||
+		complain "the hosts of the events: $("$tool" sql m.trx 'SELECT host, count(*) FROM events GROUP BY host')"
+	"$tool" sql --format csv m.trx 'SELECT DISTINCT e.host, t.host FROM events e JOIN threads t USING (context)
+		WHERE t.pid > 0 ORDER BY 1' | tr -d '\r"' | sed 1d | tr '\n' ' ' | grep -qx 'alpha,alpha beta,beta ' ||
+		complain 'the hosts of the threads are not those of their events'
+else
+	grep -q 'without SQLite' out || complain "sql: $(cat out)"
+fi
+
 # The reports keep the CPUs and processes of two hosts apart.
 nr_checks=$((nr_checks + 2))
 "$tool" report --format csv --cpus m.trx >report || complain 'report fails'
