@@ -43,11 +43,17 @@ void map_free(struct map *map)
 	memset(map, 0, sizeof(*map));
 }
 
-uint64_t map_hash(const char *text)
+uint64_t map_hash_bytes(const void *bytes, size_t size)
 {
+	const unsigned char *at = bytes;
 	uint64_t hash = 14695981039346656037u;
 
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+	while (size-- > 0)
+		hash = (hash ^ *at++) * 1099511628211u;
 	return hash;
+}
+
+uint64_t map_hash(const char *text)
+{
+	return map_hash_bytes(text, strlen(text));
 }

@@ -44,7 +44,11 @@ static inline uint64_t map_find(const struct map *map, uint64_t key)
 
 void map_free(struct map *map);
 
-/* Return a key for a string.  The key has 64 bits, so two strings almost never have the same key. */
+/*
+ * Return a key for bytes, or for a string.  The key has 64 bits: of a million strings, two have the same key once in
+ * 37 million times.
+ */
+uint64_t map_hash_bytes(const void *bytes, size_t size);
 uint64_t map_hash(const char *text);
 
 #endif

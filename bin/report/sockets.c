@@ -21,15 +21,17 @@ _Static_assert(sizeof(struct call_data) == LAYOUT_BYTES, "no padding");
 /* An address, as if all were of IPv6. */
 struct end {
 	struct in6_addr address;
-	in_port_t port;
+	uint32_t port; /* in network byte order; so wide that the structure has no padding */
 };
+
+_Static_assert(sizeof(struct end) == sizeof(struct in6_addr) + sizeof(uint32_t), "no padding");
 
 static bool take_address(const unsigned char *data, sa_family_t family, struct end *end)
 {
 	struct sockaddr_in6 v6;
 	struct sockaddr_in v4;
 
-	memset(end, 0, sizeof(*end));
+	*end = (struct end){0};
 	if (family == AF_INET6) {
 		memcpy(&v6, data, sizeof(v6));
 		end->address = v6.sin6_addr;
@@ -54,18 +56,6 @@ static bool is_of_one_machine(const struct end *end)
 	return !IN6_IS_ADDR_LOOPBACK(address) && !IN6_IS_ADDR_LINKLOCAL(address) && !IN6_IS_ADDR_UNSPECIFIED(address);
 }
 
-/* FNV-1a, of 64 bits: two of some million connections have the same key by chance once in a million traces. */
-static uint64_t add_end(uint64_t key, const struct end *end)
-{
-	const unsigned char *bytes = (const unsigned char *)&end->port;
-
-	for (size_t i = 0; i < sizeof(end->address); i++)
-		key = (key ^ end->address.s6_addr[i]) * UINT64_C(1099511628211);
-	for (size_t i = 0; i < sizeof(end->port); i++)
-		key = (key ^ bytes[i]) * UINT64_C(1099511628211);
-	return key;
-}
-
 /* Return the key of a connection, or 0 if the event lacks an address.  connects: this end called connect. */
 static uint64_t key_of(const struct event *event, bool connects)
 {
@@ -82,7 +72,7 @@ static uint64_t key_of(const struct event *event, bool connects)
 	if (whole == 0 || size < 2 * whole || !take_address(at, family, &peer) ||
 	    !take_address(at + whole, family, &own) || !is_of_one_machine(&peer) || !is_of_one_machine(&own))
 		return 0;
-	key = add_end(add_end(UINT64_C(14695981039346656037), connects ? &own : &peer), connects ? &peer : &own);
+	key = map_hash_bytes(&(struct end[]){connects ? own : peer, connects ? peer : own}, 2 * sizeof(own));
 	return key ? key : 1;
 }
 
