@@ -82,8 +82,8 @@ static void record_address(struct px_site site, uint32_t flags, int fd, int64_t 
 
 /*
  * The address of a connection as the program knows it, and that of this end of it.  txtrace merge finds by both which
- * calls of two machines are those of one connection.  The kernel tells the second one, which costs little beside a
- * connection.
+ * calls of two machines are those of one connection.  The kernel tells the second one, and the first one if the program
+ * did not ask for it; this costs little beside a connection.
  */
 struct both_ends {
 	size_t length;
@@ -203,22 +203,48 @@ static int really_accept(uint32_t wrapper, int fd, __SOCKADDR_ARG address, sockl
 					      px_real.accept4(fd, address, length, flags);
 }
 
+/*
+ * Ask the kernel who has connected.  Return how many bytes of the address to record; 0: the kernel does not tell, for
+ * example because the connection is reset.
+ */
+static size_t find_peer(int fd, struct sockaddr_in6 *peer)
+{
+	socklen_t length = sizeof(*peer);
+	int saved_errno = errno;
+	int result = px_fd_is_confined() ? -1 : (int)syscall(SYS_getpeername, fd, peer, &length);
+
+	errno = saved_errno;
+	return result == 0 ? length_filled_in((const struct sockaddr *)peer, &length) : 0;
+}
+
+/* Many programs, such as those with libuv, do not ask accept for the address. */
+static void record_accept(struct px_site site, uint32_t flags, int fd, int accepted, int64_t outcome,
+			  const struct sockaddr *address, const socklen_t *length)
+{
+	struct sockaddr_in6 peer;
+
+	if (accepted < 0)
+		record_address(site, flags, fd, outcome, NULL, 0);
+	else if (address)
+		record_connection(site, flags, fd, accepted, outcome, address, length_filled_in(address, length));
+	else
+		record_connection(site, flags, fd, accepted, outcome, (const struct sockaddr *)&peer,
+				  find_peer(accepted, &peer));
+}
+
 static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, socklen_t *length,
 			 int flags)
 {
 	struct px_hook_sample sample = px_hook_begin();
 	bool waits = accept_waits(fd, flags);
-	int64_t outcome;
 	int result;
 
 	if (waits)
 		px_hook_record_fd(site, PX_RECORD_BEGINS, fd, 0, 0);
 	result = PX_REAL(&sample, really_accept(site.wrapper, fd, address, length, flags));
-	outcome = px_outcome(result);
 	px_fd_opened(result);
-	record_connection(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, outcome,
-			  output_address(address),
-			  result >= 0 ? length_filled_in(output_address(address), length) : 0);
+	record_accept(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, px_outcome(result),
+		      output_address(address), length);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }

@@ -3,6 +3,7 @@
  * Connections between two programs that keep their own addresses:
  *
  *	connections server ADDRESS PORT NR		accept NR connections, and send 4 bytes over each
+ *	connections blind-server ADDRESS PORT NR	the same, without asking who connects
  *	connections client ADDRESS PORT NR OWN		ask for NR connections from the address OWN, one after the other
  *	connections late-server ADDRESS PORT NR		answer each only after the first attempt to reach it was lost
  *	connections late-client ADDRESS PORT NR OWN	a signal handler runs while the connection is made, and longer
@@ -53,6 +54,15 @@ static int accept_one(int listening)
 	struct sockaddr_in peer;
 	socklen_t length = sizeof(peer);
 	int fd = accept(listening, (struct sockaddr *)&peer, &length);
+
+	if (fd < 0)
+		exit(1);
+	return fd;
+}
+
+static int accept_anyone(int listening)
+{
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		exit(1);
@@ -123,13 +133,13 @@ int main(int argc, char **argv)
 	int port = argc > 4 ? atoi(argv[3]) : 0, nr = argc > 4 ? atoi(argv[4]) : 0, listening;
 
 	sigaction(SIGALRM, &(struct sigaction){.sa_handler = handle, .sa_flags = SA_RESTART}, NULL);
-	if (argc == 5 && strcmp(argv[1], "server") == 0) {
+	if (argc == 5 && (strcmp(argv[1], "server") == 0 || strcmp(argv[1], "blind-server") == 0)) {
 		listening = bound_socket(argv[2], port);
 		if (listen(listening, 16) != 0)
 			return 1;
 		close(open("full.0", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 		for (int i = 0; i < nr; i++)
-			serve(accept_one(listening));
+			serve(*argv[1] == 'b' ? accept_anyone(listening) : accept_one(listening));
 	} else if (argc == 6 && strcmp(argv[1], "client") == 0) {
 		while (access("full.0", F_OK) != 0)
 			sleep_ms(10);

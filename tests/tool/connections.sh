@@ -60,6 +60,17 @@ merged a.trx b.trx
 is_right m.trx || complain "a handler while connect waits makes a bound wrong: $(corrections m.trx) $(cat err)"
 grep -q 'b.trx: its clock was .* connections' err || complain "the connections do not tell of the clock: $(cat err)"
 
+# Many programs do not ask who connects.
+run 'blind-server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
+of_host a.trx alpha 1
+of_host b.trx beta 2
+nr_checks=$((nr_checks + 3))
+merged a.trx b.trx
+is_right m.trx || complain "a server that does not ask who connects: $(corrections m.trx) $(cat err)"
+grep -q 'b.trx: its clock was .* connections' err || complain "connections of nobody known: $(cat err)"
+[ "$("$tool" print -f accept a.trx | grep -c 'address=10\.77\.0\.2:')" -eq 30 ] ||
+	complain "the addresses of those that connected: $("$tool" print -f accept a.trx | head -3)"
+
 # Two logs of one host have one clock.
 run 'server 10.77.0.1 7000 60 a' 'client 10.77.0.1 7000 30 10.77.0.2 b' 'client 10.77.0.1 7000 30 10.77.0.3 c'
 of_host a.trx alpha 1
