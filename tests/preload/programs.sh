@@ -42,11 +42,12 @@ compare()
 	right "$name.trx"
 }
 
-# A trace with calls, in which `txtrace check` reports nothing except full tables of threads and objects.
+# A trace with calls, in which `txtrace check` reports nothing except full tables of threads and objects: how many locks
+# a program waits for depends on the load of the machine.
 right()
 {
 	"$tool" check "$1" >"$scratch/check" 2>&1 || complain "$name: check: $(tail -5 "$scratch/check")"
-	! grep '^warning' "$scratch/check" | grep -qv '(log-unnamed)$' ||
+	! grep '^warning' "$scratch/check" | grep -qvE '\(log-un(named|listed)\)$' ||
 		complain "$name: check: $(cat "$scratch/check")"
 	[ "$(names_and_data "$1" | wc -l)" -gt 5 ] || complain "$name: nothing was recorded"
 }
