@@ -2,6 +2,7 @@
 #include "report/sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,12 +82,52 @@ static uint64_t descriptor_key(const struct event *event, int64_t fd)
 	return ((uint64_t)(uint32_t)event->pid << 32 | (uint32_t)fd) + 1;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
+/* What a call tells of connections. */
+enum role {
+	TELLS_NOTHING,
+	CONNECTS,
+	ACCEPTS,
+	RECEIVES,
+	CHANGES_FIRST,	/* gives another meaning to the descriptor in its first field or in its result */
+	CHANGES_BOTH,	/* the same, and also to the one that follows */
+	CHANGES_RESULT, /* only to its result, if it is a command of fcntl that duplicates */
+	EXECUTES
+};
+
+static void find_roles(struct sockets *sockets)
 {
-	for (; *names; names++)
-		if (strcmp(name, *names) == 0)
-			return true;
-	return false;
+	static const struct {
+		const char *name;
+		enum role role;
+	} roles[] = {
+		{"connect", CONNECTS},	     {"accept", ACCEPTS},	  {"recv", RECEIVES},
+		{"recvfrom", RECEIVES},	     {"recvmsg", RECEIVES},	  {"recvmmsg", RECEIVES},
+		{"read", RECEIVES},	     {"readv", RECEIVES},	  {"close", CHANGES_FIRST},
+		{"socket", CHANGES_FIRST},   {"open", CHANGES_FIRST},	  {"dup", CHANGES_FIRST},
+		{"fopen", CHANGES_FIRST},    {"fclose", CHANGES_FIRST},	  {"popen", CHANGES_FIRST},
+		{"mq_open", CHANGES_FIRST},  {"mq_close", CHANGES_FIRST}, {"epoll_create", CHANGES_FIRST},
+		{"socketpair", CHANGES_BOTH}, {"pipe", CHANGES_BOTH},	  {"fcntl", CHANGES_RESULT},
+		{"execve", EXECUTES},
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		*map_get(&sockets->role_of_row, (uintptr_t)calltable_find(roles[i].name)) = roles[i].role;
+}
+
+static void forget(struct sockets *sockets, const struct event *event, int64_t fd)
+{
+	if (fd >= 0 && map_find(&sockets->waiting, descriptor_key(event, fd)))
+		*map_get(&sockets->waiting, descriptor_key(event, fd)) = 0;
+}
+
+/* A pipe has its second end in the second field, and a pair of sockets has it behind the fields of each call. */
+static int64_t second_end(const struct event *event, const struct call_data *call)
+{
+	uint32_t other = call->value;
+
+	if (event->size >= LAYOUT_BYTES + sizeof(other))
+		memcpy(&other, event->data + LAYOUT_BYTES, sizeof(other));
+	return other;
 }
 
 /* before_ns: of an event before this one, which is later than the beginning if the call waited. */
@@ -113,8 +154,7 @@ static unsigned int take_accept(struct sockets *sockets, const struct event *eve
 {
 	uint64_t key = call->result >= 0 ? key_of(event, false) : 0;
 
-	if (call->result >= 0)
-		*map_get(&sockets->waiting, descriptor_key(event, call->result)) = 0;
+	forget(sockets, event, call->result);
 	if (key == 0)
 		return 0;
 	ends[0] = (struct sockets_end){SOCKETS_CONNECT, false, key, event->time_ns};
@@ -129,7 +169,7 @@ static unsigned int take_receive(struct sockets *sockets, const struct event *ev
 
 	if (key == 0 || call->result <= 0)
 		return 0;
-	*map_get(&sockets->waiting, descriptor_key(event, call->fd)) = 0;
+	forget(sockets, event, call->fd);
 	*end = (struct sockets_end){SOCKETS_ANSWER, false, key, event->time_ns};
 	return 1;
 }
@@ -149,41 +189,56 @@ static int64_t exchange_last(struct sockets *sockets, const struct event *event)
 	return before_ns;
 }
 
+static unsigned int take_call(struct sockets *sockets, const struct event *event, int64_t before_ns, enum role role,
+			      struct sockets_end ends[SOCKETS_ENDS_MAX])
+{
+	struct call_data call;
+
+	memcpy(&call, event->data, sizeof(call));
+	switch (role) {
+	case CONNECTS:
+		return take_connect(sockets, event, &call, before_ns, ends);
+	case ACCEPTS:
+		return take_accept(sockets, event, &call, ends);
+	case RECEIVES:
+		return take_receive(sockets, event, &call, ends);
+	case CHANGES_BOTH:
+		forget(sockets, event, second_end(event, &call));
+		__attribute__((fallthrough));
+	case CHANGES_FIRST:
+		forget(sockets, event, call.fd);
+		forget(sockets, event, call.result);
+		return 0;
+	case CHANGES_RESULT:
+		if (call.value == F_DUPFD || call.value == F_DUPFD_CLOEXEC)
+			forget(sockets, event, call.result);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 			   struct sockets_end ends[SOCKETS_ENDS_MAX])
 {
-	/* What may give a descriptor another meaning has it as its first field or as its result. */
-	static const char *const receives[] = {"recv", "recvfrom", "recvmsg", "recvmmsg", "read", "readv", NULL};
-	static const char *const changes[] = {"close", "socket", "socketpair", "open", "openat", "creat", "dup", "dup2",
-					      "dup3", "pipe", NULL};
 	int64_t before_ns = exchange_last(sockets, event);
-	struct call_data call;
+	enum role role = TELLS_NOTHING;
 
-	/* After a loss, a descriptor may be another one. */
-	if (event->type == POSIX_TRACE_OVERFLOW) {
+	if (sockets->role_of_row.nr_taken == 0)
+		find_roles(sockets);
+	if (event->is_call && event->row)
+		role = (enum role)map_find(&sockets->role_of_row, (uintptr_t)event->row);
+	/* After a loss, a descriptor may be another one, and after an exec too: many are closed then. */
+	if (event->type == POSIX_TRACE_OVERFLOW || role == EXECUTES) {
 		map_free(&sockets->waiting);
 		map_free(&sockets->connecting);
 	}
-	if (!event->is_call || !event->row || event->row->layout != LAYOUT_FD || event->size < sizeof(call))
+	if (role == TELLS_NOTHING || event->size < sizeof(struct call_data))
 		return 0;
-	if (event->call.phase == TXTRACE_CALL_BEGINS) {
-		if (strcmp(event->row->name, "connect") == 0 && event->context)
-			*map_get(&sockets->connecting, event->context) = (uint64_t)event->time_ns;
-		return 0;
-	}
-	memcpy(&call, event->data, sizeof(call));
-	if (strcmp(event->row->name, "connect") == 0)
-		return take_connect(sockets, event, &call, before_ns, ends);
-	if (strcmp(event->row->name, "accept") == 0)
-		return take_accept(sockets, event, &call, ends);
-	if (is_one_of(event->row->name, receives))
-		return take_receive(sockets, event, &call, ends);
-	if (!is_one_of(event->row->name, changes))
-		return 0;
-	if (map_find(&sockets->waiting, descriptor_key(event, call.fd)))
-		*map_get(&sockets->waiting, descriptor_key(event, call.fd)) = 0;
-	if (call.result >= 0 && map_find(&sockets->waiting, descriptor_key(event, call.result)))
-		*map_get(&sockets->waiting, descriptor_key(event, call.result)) = 0;
+	if (event->call.phase != TXTRACE_CALL_BEGINS)
+		return take_call(sockets, event, before_ns, role, ends);
+	if (role == CONNECTS && event->context)
+		*map_get(&sockets->connecting, event->context) = (uint64_t)event->time_ns;
 	return 0;
 }
 
@@ -192,4 +247,5 @@ void sockets_free(struct sockets *sockets)
 	map_free(&sockets->last_of_thread);
 	map_free(&sockets->connecting);
 	map_free(&sockets->waiting);
+	map_free(&sockets->role_of_row);
 }

@@ -41,6 +41,7 @@ struct sockets {
 	struct map connecting;	   /* key: thread; value: when the connect that waits began, or 0 */
 	/* Key: process and descriptor; value: the connection whose first receive is to come, or 0. */
 	struct map waiting;
+	struct map role_of_row; /* key: address of a row in the table of calls; value: what the call tells */
 };
 
 /* Return how many ends the event tells. */
