@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/calldata.h"
-#include "trace/columns.h"
+#include "trace/data_text.h"
 #include "trace/payload.h"
 
 #define FIELDS_MAX (ANNOTATIONS_MAX - 3) /* after them: fields_left_out, cpu, cut */

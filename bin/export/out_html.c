@@ -26,7 +26,7 @@
 #include "export/pack.h"
 #include "export/timeline.h"
 #include "trace/calldata.h"
-#include "trace/columns.h"
+#include "trace/data_text.h"
 #include "trace/payload.h"
 
 /* The page gets at most this number of bytes of the data of an event, and of data with fields. */

@@ -3,7 +3,7 @@
 #include "sql/reading.h"
 #include "trace/calldata.h"
 #include "trace/calls.h"
-#include "trace/columns.h"
+#include "trace/data_text.h"
 #include "trace/origins.h"
 
 enum {

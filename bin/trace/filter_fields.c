@@ -7,7 +7,7 @@
 #include "base/message.h"
 #include "base/nearest.h"
 #include "trace/calldata.h"
-#include "trace/columns.h"
+#include "trace/data_text.h"
 #include "trace/filter_private.h"
 
 static bool compare_real(long double a, enum comparison operator, long double b)
