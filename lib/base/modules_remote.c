@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static bool next_line(struct list *list)
 
 static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
 {
-	ElfW(Nhdr) note;
+	Elf32_Nhdr note; /* that of 64 bits is the same */
 
 	while (size > sizeof(note)) {
 		size_t contents, length;
@@ -98,38 +97,87 @@ static bool put_build_id(const unsigned char *notes, size_t size, char *hex)
 	return false;
 }
 
+/* The headers of a file, of either word size. */
+struct headers {
+	bool is_64;
+	uint64_t segments_at;
+	unsigned int nr_segments;
+};
+
+struct segment {
+	uint32_t type;
+	uint64_t offset, address, size;
+};
+
+static bool read_header(int fd, struct headers *headers)
+{
+	const unsigned char order = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr of_32;
+		Elf64_Ehdr of_64;
+	} file;
+	ssize_t got = pread(fd, &file, sizeof(file), 0);
+
+	if (got < (ssize_t)sizeof(file.of_32) || memcmp(file.ident, ELFMAG, SELFMAG) != 0 ||
+	    file.ident[EI_DATA] != order)
+		return false;
+	headers->is_64 = file.ident[EI_CLASS] == ELFCLASS64;
+	if (headers->is_64) {
+		headers->segments_at = file.of_64.e_phoff;
+		headers->nr_segments = file.of_64.e_phnum;
+		return got == sizeof(file.of_64) && file.of_64.e_phentsize == sizeof(Elf64_Phdr);
+	}
+	headers->segments_at = file.of_32.e_phoff;
+	headers->nr_segments = file.of_32.e_phnum;
+	return file.ident[EI_CLASS] == ELFCLASS32 && file.of_32.e_phentsize == sizeof(Elf32_Phdr);
+}
+
+static bool read_segment(int fd, const struct headers *headers, unsigned int i, struct segment *segment)
+{
+	union {
+		Elf32_Phdr of_32;
+		Elf64_Phdr of_64;
+	} file;
+	size_t size = headers->is_64 ? sizeof(file.of_64) : sizeof(file.of_32);
+
+	if (pread(fd, &file, size, (off_t)(headers->segments_at + i * size)) != (ssize_t)size)
+		return false;
+	if (headers->is_64)
+		*segment = (struct segment){file.of_64.p_type, file.of_64.p_offset, file.of_64.p_vaddr,
+					    file.of_64.p_filesz};
+	else
+		*segment = (struct segment){file.of_32.p_type, file.of_32.p_offset, file.of_32.p_vaddr,
+					    file.of_32.p_filesz};
+	return true;
+}
+
 /*
- * Read the base address and the build id.  Return false if the file is not an ELF file with the
- * word size of this process.
+ * Read the base address and the build id.  Return false if the file is not an ELF file of this byte order.  Its word
+ * size may be another one than that of this process.
  */
 static bool read_headers(int fd, uint64_t begin, uint64_t *base, char *hex)
 {
 	unsigned char notes[NOTE_BYTES];
 	bool has_id = false, has_base = false;
+	struct headers headers;
+	struct segment segment;
 	struct stat status;
-	ElfW(Ehdr) header;
-	ElfW(Phdr) segment;
 
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    header.e_phentsize != sizeof(segment))
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !read_header(fd, &headers))
 		return false;
-	for (unsigned int i = 0; i < header.e_phnum && i < SEGMENTS_MAX; i++) {
+	for (unsigned int i = 0; i < headers.nr_segments && i < SEGMENTS_MAX; i++) {
 		ssize_t got;
 
-		if (pread(fd, &segment, sizeof(segment),
-			  (off_t)(header.e_phoff + i * sizeof(segment))) != sizeof(segment))
+		if (!read_segment(fd, &headers, i, &segment))
 			return false;
-		if (segment.p_type == PT_LOAD && !has_base)
-			*base = begin - (segment.p_vaddr - segment.p_offset);
-		has_base |= segment.p_type == PT_LOAD;
-		if (segment.p_type != PT_NOTE || has_id)
+		if (segment.type == PT_LOAD && !has_base)
+			*base = begin - (segment.address - segment.offset);
+		has_base |= segment.type == PT_LOAD;
+		if (segment.type != PT_NOTE || has_id)
 			continue;
-		got = pread(fd, notes,
-			    segment.p_filesz < sizeof(notes) ? segment.p_filesz : sizeof(notes),
-			    (off_t)segment.p_offset);
+		got = pread(fd, notes, segment.size < sizeof(notes) ? segment.size : sizeof(notes),
+			    (off_t)segment.offset);
 		has_id = got > 0 && put_build_id(notes, (size_t)got, hex);
 	}
 	return has_base;

@@ -61,6 +61,35 @@ int main(int argc, char **argv)
 END
 ${CC:-cc} parent.c -o parent64 && $small_cc parent.c -o parent32 || complain 'parent.c is not compiled'
 
+cat >crowd.c <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* crowd NR FILE...: NR processes execute each of the programs at once; the status is the number of those that fail */
+int main(int argc, char **argv)
+{
+	int gate[2], status, nr_failed = 0;
+	char byte;
+
+	if (argc < 3 || pipe(gate) != 0)
+		return 99;
+	for (int i = 0; i < (*argv[1] - '0') * (argc - 2); i++)
+		if (fork() == 0) {
+			char *program = argv[2 + i % (argc - 2)];
+
+			close(gate[1]);
+			if (read(gate[0], &byte, 1) == 0)
+				execl(program, program, (char *)0);
+			_exit(98);
+		}
+	close(gate[1]);
+	while (wait(&status) > 0)
+		nr_failed += status != 0;
+	return nr_failed;
+}
+END
+${CC:-cc} crowd.c -o crowd64 && $small_cc crowd.c -o crowd32 || complain 'crowd.c is not compiled'
+
 # recorded EXPECTED LOG COMMAND...: the command has this status, and stderr has only lines of the tool
 recorded()
 {
@@ -151,6 +180,18 @@ for place in "px/$lib64" pair/lib; do
 		recorded 0 twice.trx ./parent64 spawn ./parent32 $how ./queue64
 		judge twice.trx $how
 		! grep 'recorded no' err || complain "$place, $how: $(cat err)"
+	done
+done
+
+# Programs of both sizes that begin at once share the names and rings of the stream.
+for size in 64 32; do
+	for round in 1 2 3; do
+		recorded 0 crowd.trx ./crowd$size 8 ./queue32 ./queue64
+		is "signals of 16 processes of both sizes, round $round" 160 "$(events crowd.trx pthread_cond_signal)"
+		! grep -E 'recorded no|ended before' err || complain "a crowd: $(cat err)"
+		grep -q 'none lost' err || complain "a crowd: $(cat err)"
+		is "their locks, round $round" 16 \
+			"$("$tool" info --objects crowd.trx | awk '$2 == "mutex"' | grep -c queue_lock)"
 	done
 done
 
