@@ -23,7 +23,8 @@ struct process {
 	unsigned int nr_reads;
 	bool is_final;		 /* the modules were read after the end */
 	struct symbols *symbols; /* NULL if the modules were never read */
-	struct symbols *former;	 /* those before it executed the same program again, or NULL */
+	struct symbols **former; /* of the programs that it executed before */
+	unsigned int nr_former;
 	dev_t device;		 /* the program whose modules were read */
 	ino_t inode;
 	bool has_objects;	 /* a name was asked for */
@@ -68,12 +69,12 @@ static bool find_program(pid_t pid, struct stat *program)
 	return stat(path, program) == 0;
 }
 
-/* Objects that the process had before it executed the same program again may get their names only now. */
+/* Objects that the process had before it executed another program may get their names only now. */
 static void replace(struct process *process, struct symbols *symbols)
 {
-	if (process->symbols && symbols_is_executed_again(process->symbols, symbols)) {
-		symbols_free(process->former);
-		process->former = process->symbols;
+	if (process->symbols && !symbols_is_same_program(process->symbols, symbols)) {
+		process->former = must(reallocarray(process->former, process->nr_former + 1, sizeof(*process->former)));
+		process->former[process->nr_former++] = process->symbols;
 	} else {
 		symbols_free(process->symbols);
 	}
@@ -107,18 +108,21 @@ static bool inspect_again(struct process *process)
 	return true;
 }
 
-/* After an exec, the addresses of the former program have other meanings.  So forget its modules. */
-static void forget_former(struct process *process)
+/*
+ * The process may have executed another program since its modules were read, and may have ended.  Return false if the
+ * modules of that program are not known.
+ */
+static bool is_up_to_date(struct process *process)
 {
 	struct stat program;
 
-	if (!process->symbols || !find_program(process->pid, &program) ||
-	    (program.st_dev == process->device && program.st_ino == process->inode))
-		return;
-	symbols_free(process->symbols);
-	symbols_free(process->former);
-	process->symbols = process->former = NULL;
-	inspect_again(process);
+	if (!process->symbols || process->is_final)
+		return true;
+	if (!find_program(process->pid, &program)) {
+		inspect_again(process);
+		return true;
+	}
+	return (program.st_dev == process->device && program.st_ino == process->inode) || inspect_again(process);
 }
 
 void namer_inspect(struct namer *namer, pid_t pid)
@@ -180,7 +184,7 @@ static bool put_site(const char *site, char *text, size_t size)
 static bool put_name_by(struct process *process, struct symbols *symbols, const struct txtrace_object *object,
 			char *text, size_t size)
 {
-	const char *name = symbols ? symbols_data(symbols, object->address) : NULL;
+	const char *name = symbols_data(symbols, object->address);
 	char place[96];
 	size_t used;
 
@@ -188,7 +192,7 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 		snprintf(text, size, "%s", name);
 		return true;
 	}
-	if (!symbols || !put_site(symbols_code(symbols, object->site), text, size))
+	if (!put_site(symbols_code(symbols, object->site), text, size))
 		return false;
 	used = strlen(text);
 	if (shared_memory_place(&process->memory, process->pid, object->address, place, sizeof(place)) &&
@@ -197,28 +201,58 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 	return true;
 }
 
+/*
+ * Nothing says which of its programs the process executed when it used the object first.  So the name is known if only
+ * one of those that have the code of that use gives one.  owned: ask only those; code that is compiled at run time
+ * belongs to none.
+ */
+static bool put_name_of_one(struct process *process, bool owned, const struct txtrace_object *object, char *text,
+			    size_t size)
+{
+	char other[256];
+	unsigned int nr_names = 0;
+
+	for (unsigned int i = 0; i <= process->nr_former; i++) {
+		struct symbols *symbols = i < process->nr_former ? process->former[i] : process->symbols;
+		char *to = nr_names == 0 ? text : other;
+		size_t room = nr_names == 0 ? size : sizeof(other);
+
+		if ((owned && !symbols_has(symbols, object->site)) || !put_name_by(process, symbols, object, to, room))
+			continue;
+		if (nr_names == 0 || strcmp(text, other) != 0)
+			nr_names++;
+	}
+	return nr_names == 1;
+}
+
 static bool put_name(struct process *process, const struct txtrace_object *object, char *text, size_t size)
 {
-	return put_name_by(process, process->symbols, object, text, size) ||
-	       put_name_by(process, process->former, object, text, size);
+	bool is_owned = false;
+
+	if (!process->symbols)
+		return false;
+	for (unsigned int i = 0; i < process->nr_former; i++)
+		is_owned |= symbols_has(process->former[i], object->site);
+	is_owned |= symbols_has(process->symbols, object->site);
+	return put_name_of_one(process, is_owned, object, text, size);
 }
 
 int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size)
 {
 	struct namer *namer = argument;
 	struct process *process;
-	bool is_named;
+	bool is_known, is_named;
 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	process->has_objects = true;
-	forget_former(process);
-	is_named = put_name(process, object, text, size);
+	is_known = is_up_to_date(process);
+	is_named = is_known && put_name(process, object, text, size);
 	/*
 	 * The name is unknown if the library with the address was loaded later, or if the process executed the
 	 * same program again.
 	 */
-	if (!is_named && inspect_again(process))
+	if (is_known && !is_named && inspect_again(process))
 		is_named = put_name(process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;
@@ -239,7 +273,9 @@ void namer_free(struct namer *namer)
 {
 	for (size_t i = 0; i < namer->nr; i++) {
 		symbols_free(namer->process[i].symbols);
-		symbols_free(namer->process[i].former);
+		for (unsigned int k = 0; k < namer->process[i].nr_former; k++)
+			symbols_free(namer->process[i].former[k]);
+		free(namer->process[i].former);
 		shared_memory_free(&namer->process[i].memory);
 	}
 	free(namer->process);

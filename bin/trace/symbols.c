@@ -120,9 +120,9 @@ struct symbols *symbols_of_process(pid_t pid)
 }
 
 /* The program is the first module, because the kernel loads it at the lowest addresses. */
-bool symbols_is_executed_again(const struct symbols *former, const struct symbols *symbols)
+bool symbols_is_same_program(const struct symbols *former, const struct symbols *symbols)
 {
-	return former->nr > 0 && symbols->nr > 0 && former->module[0].base != symbols->module[0].base &&
+	return former->nr > 0 && symbols->nr > 0 && former->module[0].base == symbols->module[0].base &&
 	       strcmp(former->module[0].path, symbols->module[0].path) == 0;
 }
 
@@ -168,6 +168,11 @@ static struct module *find_module(struct symbols *symbols, uint64_t address)
 		if (address >= symbols->module[i].begin && address < symbols->module[i].end)
 			return &symbols->module[i];
 	return NULL;
+}
+
+bool symbols_has(struct symbols *symbols, uint64_t address)
+{
+	return find_module(symbols, address) != NULL;
 }
 
 /* Names. */

@@ -29,10 +29,13 @@ struct symbols *symbols_of_log(trace_id_t trace);
 struct symbols *symbols_of_process(pid_t pid);
 
 /*
- * Return true if both lists have the same program, at different addresses: the process has executed it again between
- * the two.
+ * Return true if both lists have the same program at the same addresses.  If not, the process has executed a program
+ * between the two.
  */
-bool symbols_is_executed_again(const struct symbols *former, const struct symbols *symbols);
+bool symbols_is_same_program(const struct symbols *former, const struct symbols *symbols);
+
+/* Return true if a module has this address. */
+bool symbols_has(struct symbols *symbols, uint64_t address);
 
 /*
  * Use the file of a program that does not run.  It has no addresses: only symbols_type() is of use.  Never return NULL.

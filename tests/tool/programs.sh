@@ -57,6 +57,69 @@ nr_checks=$((nr_checks + 1))
 [ -z "$("$tool" print --columns where --format csv -f "thread:'sh *'" "$log" | grep outer)" ] ||
 	complain 'code of sh is named by outer'
 
+# A process that executes another program has objects of both.  Each is called by the name that its program gives it, or,
+# where both have something at its address, by none.  The programs print their pid, and name and address of each object.
+cat >"$scratch/first.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t LOCKS[4];
+int main(int argc, char **argv)
+{
+	int nr = argc < 2 ? 1 : 4;
+
+	for (int i = 0; i < nr; i++)
+		if (argc < 2 || fork() == 0) {
+			for (int k = 0; k < 4; k++) {
+				pthread_mutex_lock(&LOCKS[k]);
+				pthread_mutex_unlock(&LOCKS[k]);
+				printf("%d %s %p\n", (int)getpid(), NAME, (void *)&LOCKS[k]);
+			}
+			fflush(stdout);
+			if (argc < 2)
+				return 0;
+			usleep(300000); /* the recorder reads the modules of this program */
+			execv(argv[1], argv + 1);
+			_exit(1);
+		}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+END
+# names_of_two TITLE COMMAND...: what the log calls them, as the account does
+names_of_two()
+{
+	title=$1
+	shift
+	nr_checks=$((nr_checks + 1))
+	"$@" "$tool" record --preload --inherit --quiet --force -o "$log" "$scratch/first" "$scratch/second" \
+		>"$scratch/account" 2>"$scratch/err" || complain "$title: record fails: $(cat "$scratch/err")"
+	"$tool" info --objects "$log" | awk '$2 == "mutex" { print $4, $6, $NF }' >"$scratch/told"
+	awk 'NR == FNR { name[$1 " " $3] = $2; next }
+		{ sub(/[+].*/, "", $2); key = $1 " " $3 }
+		!(key in name) { print "is in no account: " $0; next }
+		$2 != "mutex" && $2 != name[key] { print "is " name[key] ": " $0 }
+		{ nr += $2 == name[key] }
+		END { print nr + 0 }' "$scratch/account" "$scratch/told" >"$scratch/found"
+	[ "$(wc -l <"$scratch/account")" -eq 32 ] || complain "$title: the account has $(wc -l <"$scratch/account") lines"
+	[ "$(wc -l <"$scratch/found")" -eq 1 ] || complain "$title: $(head -3 "$scratch/found")"
+}
+# The second one has its locks behind other data, so each address is that of something else in the first one.
+if ${CC:-cc} -g -pthread -DLOCKS=locks_of_first -DNAME='"locks_of_first"' "$scratch/first.c" -o "$scratch/first" 2>"$scratch/err" &&
+	{ echo 'int data_of_second[200] = {1};'; cat "$scratch/first.c"; } >"$scratch/second.c" &&
+	${CC:-cc} -g -pthread -DLOCKS=locks_of_second -DNAME='"locks_of_second"' "$scratch/second.c" -o "$scratch/second" 2>"$scratch/err"; then
+	names_of_two 'two programs at the same addresses' setarch -R
+	for _ in 1 2 3 4 5 6 7 8 9 10; do # until the recorder was fast enough
+		names_of_two 'two programs at any addresses' env
+		[ "$(tail -1 "$scratch/found")" -lt 32 ] || break
+	done
+	[ "$(tail -1 "$scratch/found")" -eq 32 ] || complain "names of two programs: $(tail -1 "$scratch/found") of 32"
+else
+	echo "SKIP names of two programs: $(cat "$scratch/err")"
+fi
+
 # The names of inner, which needs symbols.
 record_named inner "$tool" record --preload --quiet --force -o "$log" tests/tool/inner wait
 if sites inner | grep -q 'inner+0x'; then
