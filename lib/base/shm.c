@@ -405,11 +405,12 @@ void px_shm_retire(const struct px_mapping *mapping)
 
 	/*
 	 * Make the system call directly: ThreadSanitizer treats mmap() as a write to the whole
-	 * range, and other threads may be using that range.  Where there is mmap2, SYS_mmap is another call.
+	 * range, and other threads may be using that range.  Where there is mmap2, SYS_mmap is another call, and on
+	 * s390 it takes one pointer to its arguments.
 	 */
 #if defined SYS_mmap2
 	syscall(SYS_mmap2, mapping->base, mapping->size, protection, flags, -1, 0L);
-#elif defined SYS_mmap
+#elif defined SYS_mmap && !defined __s390__
 	syscall(SYS_mmap, mapping->base, mapping->size, protection, flags, -1, 0L);
 #else
 	mmap(mapping->base, mapping->size, protection, flags, -1, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory of the segments, read from end to end without memory of its own.
+ * The directory of the segments, read from end to end without memory of its own; and a segment that is retired.
  */
 #include "support/common.h"
 
@@ -114,13 +114,37 @@ START_TEST(for_each_allocates_nothing)
 }
 END_TEST
 
+/* A writer that continues after the end of its stream stores into private memory, and harms no one. */
+START_TEST(retire_keeps_the_range_and_leaves_the_segment_alone)
+{
+	enum { BYTES = 8192 };
+	struct px_mapping writer, reader;
+
+	ck_assert_int_eq(px_shm_init(), 0);
+	ck_assert_int_eq(px_shm_create("retired", BYTES, &writer), 0);
+	ck_assert_int_eq(px_shm_attach("retired", true, &reader), 0);
+	memset(writer.base, 'a', BYTES);
+	px_shm_retire(&writer);
+	for (size_t i = 0; i < BYTES; i++)
+		ck_assert_uint_eq(((unsigned char *)writer.base)[i], 0);
+	memset(writer.base, 'b', BYTES);
+	for (size_t i = 0; i < BYTES; i++)
+		ck_assert_uint_eq(((unsigned char *)reader.base)[i], 'a');
+	px_shm_unmap(&writer);
+	px_shm_unmap(&reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("shm");
 	TCase *tcase = tcase_create("directory");
+	TCase *retired = tcase_create("retired");
 
 	tcase_add_test(tcase, for_each_gives_each_file_once_also_if_it_is_removed);
 	tcase_add_test(tcase, for_each_allocates_nothing);
 	suite_add_tcase(suite, tcase);
+	tcase_add_test(retired, retire_keeps_the_range_and_leaves_the_segment_alone);
+	suite_add_tcase(suite, retired);
 	return run_suite(suite);
 }
