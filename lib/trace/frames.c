@@ -20,7 +20,12 @@
 #define FIRST PX_FRAMES	 /* number of the first call; nested[i] has the number i */
 #define CALLS (PX_FRAMES + 1)
 #define NEAR_ABOVE 2048	 /* a signal frame, a handler and a trace point together need more (F1) */
-#define NEAR_BELOW 1024	 /* F1: the smallest signal frame is larger */
+/* F1: the smallest signal frame is larger.  On ARM it has 752 bytes, and on s390x without vector registers about 800. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define NEAR_BELOW 1024
+#else
+#define NEAR_BELOW 640
+#endif
 #define USUAL_ABOVE 8192 /* F2: a coroutine inside the usual stack has more room left than this */
 #define STACK_MAX (64 << 20) /* nothing else is mapped so near to the top of the first stack */
 
@@ -40,8 +45,11 @@ void px_frames_note_stack(bool is_first_thread)
 	entry->interruption = 0;
 }
 
-/* Return how far down memory can be read: from `from` to the result, which is not below `to`. */
-static uintptr_t find_readable(uintptr_t from, uintptr_t to)
+/*
+ * Find out how far down memory can be read: from `from` to *lowest_readable, which is not below `to`.  Return false if the kernel
+ * does not tell: a filter may refuse the call, and an emulator may not have it.
+ */
+static bool find_readable(uintptr_t from, uintptr_t to, uintptr_t *lowest_readable)
 {
 	struct iovec page[SCAN_BYTES / PAGE_BYTES + 2];
 	char bytes[sizeof(page) / sizeof(page[0])];
@@ -57,10 +65,12 @@ static uintptr_t find_readable(uintptr_t from, uintptr_t to)
 	here.iov_len = n;
 	nr_read = syscall(SYS_process_vm_readv, (pid_t)px_read_once(&px_gate.self.pid), &here, 1UL,
 			  page, n, 0UL);
+	*lowest_readable = from;
 	if (nr_read <= 0)
-		return from;
+		return nr_read == 0 || errno == EFAULT;
 	lowest = (uintptr_t)page[nr_read - 1].iov_base;
-	return lowest > to ? lowest : to;
+	*lowest_readable = lowest > to ? lowest : to;
+	return true;
 }
 
 /* The stack of a thread ends above the first page that cannot be read.  Look only as far down as needed. */
@@ -73,7 +83,7 @@ static bool is_on_usual_stack(uintptr_t address)
 	while (address < entry->stack_low && !entry->stack_ends) {
 		uintptr_t to = entry->stack_low - SCAN_BYTES;
 
-		entry->stack_low = find_readable(entry->stack_low, to);
+		find_readable(entry->stack_low, to, &entry->stack_low);
 		entry->stack_ends = entry->stack_low != to;
 	}
 	return address >= entry->stack_low;
@@ -121,7 +131,8 @@ is_interrupted(uintptr_t above, uintptr_t below)
 
 	if (at > below && at < above && above - at >= sizeof(ucontext_t) && is_signal_frame(at, above))
 		return true;
-	lowest = find_readable(above, below);
+	if (!find_readable(above, below, &lowest))
+		return true;
 	for (at = above & ~(uintptr_t)(SCAN_STEP - 1); at >= lowest + SCAN_STEP; at -= SCAN_STEP) {
 		if (at + sizeof(ucontext_t) > above || !is_signal_frame(at, above))
 			continue;

@@ -8,10 +8,10 @@
  * (inside.h).  In the usual case no note is in use when a call begins.  Otherwise the new call finds out which of the
  * older calls were left, and frees their claims:
  *
- *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it.  Then the
- *	    older call was left.  A call that still runs was interrupted by a signal handler.  The signal frame begins
- *	    below the frame of the call, and is larger than 1 KiB.  If the new call is in that handler, its frame is
- *	    further below.  If the handler has switched to a coroutine, the coroutine has a stack of its own.  This
+ *	F1  The older frame is *near* the new one, on any stack: at most 2 KiB below it, or 1 KiB above it (640 bytes
+ *	    where signal frames are smaller).  Then the older call was left.  A call that still runs was interrupted by
+ *	    a signal handler.  The signal frame begins below the frame of the call, and is larger than that.  If the new
+ *	    call is in that handler, its frame is further below.  If the handler has switched to a coroutine, the coroutine has a stack of its own.  This
  *	    stack must have room for a signal frame, a handler and a trace point, so frames of two stacks are not near
  *	    each other.
  *	F2  Both calls are on the usual stack of the thread.  The older call was left if no signal frame of the kernel
@@ -19,7 +19,8 @@
  *	    signal frame has a stack pointer in or below the older frame.  The older call was also left if its frame is
  *	    at most 8 KiB below the new one: a coroutine with a stack inside the usual one has more room left.
  *	F3  The older frame is on the alternate signal stack, and the thread does not run there now: it was left.
- *	F4  In all other cases, the older call counts as running.
+ *	F4  In all other cases, the older call counts as running.  So it does if F2 needs to read memory, and the kernel
+ *	    does not tell whether that is possible (process_vm_readv).
  *
  * There are notes for the first call and for PX_FRAMES nested ones.  If all of them are in use, a call has no note, and
  * the library could not find its claim later.  So such a call blocks signals, and no handler can leave it.  Therefore a

@@ -2,12 +2,10 @@
 /* What can happen to a blocking read: an exit, a filter of system calls, signals. */
 #include "support/common.h"
 
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -103,21 +101,6 @@ START_TEST(exit_in_a_handler_of_a_reader_ends_the_process)
 }
 END_TEST
 
-/* A filter of system calls, as containers have: futex() fails with this error. */
-static bool forbid(unsigned int call, unsigned int error)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = {PX_ARRAY_SIZE(filter), filter};
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static struct timespec in_ms(uint64_t ms)
 {
 	struct timespec now;
@@ -156,7 +139,7 @@ static int wait_filtered(int i)
 	pthread_t starter;
 
 	setup();
-	if (!forbid(forbidden[i].call, forbidden[i].error))
+	if (!px_test_filter(forbidden[i].call, SECCOMP_RET_ERRNO | forbidden[i].error))
 		return 77;
 	deadline = in_ms(300);
 	if (wait_for_event(&deadline) != ETIMEDOUT)

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -108,21 +106,6 @@ START_TEST(trial_is_short)
 }
 END_TEST
 
-/* From now on, the kernel answers a system call with this action. */
-static void filter(uint32_t number, uint32_t action)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {PX_ARRAY_SIZE(code), code};
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 /* The program lives on. */
 START_TEST(trial_that_a_filter_forbids_has_no_result)
 {
@@ -135,7 +118,7 @@ START_TEST(trial_that_a_filter_forbids_has_no_result)
 		{SYS_mmap, SECCOMP_RET_ERRNO | ENOMEM},
 	};
 
-	filter(filters[_i].number, filters[_i].action);
+	ck_assert(px_test_filter(filters[_i].number, filters[_i].action));
 	ck_assert_int_eq(px_trial_run(px_cpu_area()), PX_TRIAL_NOTHING);
 }
 END_TEST
@@ -177,7 +160,7 @@ END_TEST
 /* This process cannot exit either, so it ends by a signal. */
 START_TEST(trial_that_cannot_exit_ends)
 {
-	filter(SYS_exit_group, SECCOMP_RET_ERRNO | EPERM);
+	ck_assert(px_test_filter(SYS_exit_group, SECCOMP_RET_ERRNO | EPERM));
 	px_trial_run(px_cpu_area());
 	raise(SIGTERM);
 }
@@ -217,7 +200,7 @@ START_TEST(trial_that_a_filter_kills_leaves_no_core_file)
 	}
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	ck_assert_int_eq(chdir(directory), 0);
-	filter(SYS_sched_setaffinity, SECCOMP_RET_KILL_PROCESS);
+	ck_assert(px_test_filter(SYS_sched_setaffinity, SECCOMP_RET_KILL_PROCESS));
 	ck_assert_int_eq(px_trial_run(px_cpu_area()), PX_TRIAL_NOTHING);
 	ck_assert_int_eq(rmdir(directory), 0); /* it is empty */
 }

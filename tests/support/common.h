@@ -43,6 +43,12 @@ void px_test_skip_in(const char *function, const char *reason);
 #define ok(call) ck_assert_int_eq((call), 0)
 #define fails(call, error) ck_assert_int_eq((call), (error))
 
+/*
+ * From now on, the kernel answers this system call of the calling thread with an action (SECCOMP_RET_...), as in a
+ * container.  Return false if there are no filters here.
+ */
+bool px_test_filter(long number, uint32_t action);
+
 uint64_t monotonic_ns(void);
 void sleep_ms(unsigned int milliseconds);
 
