@@ -123,6 +123,8 @@ static size_t some_data(unsigned char data[MAX_DATA])
 	memset(data, (int)below(256), MAX_DATA); /* a text without an end, or without a beginning */
 	if (one_in(3))
 		first.words[1] = below(4) << 32 | below(8); /* a call that succeeded */
+	if (one_in(4))
+		first.of_object.count = (uint16_t)below(PX_CALLS); /* the calls that were counted */
 	memcpy(data, &first, sizeof(first));
 	return length;
 }

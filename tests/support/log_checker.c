@@ -228,19 +228,22 @@ static void expect_no_warning(const struct look *look, const struct txtb_trace *
 /* The entry in the image matches the section. */
 static void expect_same(const struct txtb_event *event, const struct slot *slot)
 {
-	uint32_t id = event->id;
+	uint32_t id = event->id, counted = px_call_event(PX_CALL_txtrace_calls);
 
 	if (!slot->packed.is_event) {
 		soundly(id == PX_NATIVE_RESUME || id == PX_NATIVE_SUSPEND || id == PX_TXTB_RUNNING,
 			"id %u beside an event", id);
 		return;
 	}
-	/* tests/calls/translate.c checks which event of ThreadX a call becomes. */
-	if (slot->packed.is_native)
-		soundly(id < PX_TXTB_USER_EVENT, "a call as a user event");
-	else
+	/*
+	 * tests/calls/translate.c checks which event of ThreadX a call becomes.  For counted calls ThreadX has none, so
+	 * a user event shows them, with the handle of their object in its words.
+	 */
+	if (!slot->packed.is_native || (slot->packed.id == counted && id >= PX_TXTB_USER_EVENT))
 		soundly(id == PX_TXTB_USER_EVENT + slot->packed.id, "id %u instead of %u", id,
 			PX_TXTB_USER_EVENT + slot->packed.id);
+	else
+		soundly(id < PX_TXTB_USER_EVENT, "a call, type %u, as user event %u", slot->packed.id, id);
 }
 
 /* Entries in the image without a counterpart in the section: only those that the log has given up. */
