@@ -67,6 +67,32 @@ bool px_test_filter(long number, uint32_t action)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
+bool px_test_has_fork_advice(void)
+{
+	size_t size = 2 * (size_t)sysconf(_SC_PAGESIZE);
+	char *page[2];
+	int status;
+	pid_t child;
+
+	for (int i = 0; i < 2; i++) {
+		page[i] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ck_assert_ptr_ne(page[i], MAP_FAILED);
+		*page[i] = 1;
+		if (madvise(page[i], size, i == 0 ? MADV_WIPEONFORK : MADV_DONTFORK) != 0)
+			return false;
+	}
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) { /* a child without the second page ends here */
+		signal(SIGSEGV, SIG_DFL);
+		_exit(*page[0] == 0 ? *page[1] : 0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	for (int i = 0; i < 2; i++)
+		munmap(page[i], size);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
 uint64_t monotonic_ns(void)
 {
 	struct timespec now;

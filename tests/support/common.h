@@ -49,6 +49,12 @@ void px_test_skip_in(const char *function, const char *reason);
  */
 bool px_test_filter(long number, uint32_t action);
 
+/*
+ * Return true if memory can be kept from children of fork() (MADV_DONTFORK, MADV_WIPEONFORK).  An emulator of system
+ * calls may accept such advice and do nothing.
+ */
+bool px_test_has_fork_advice(void);
+
 uint64_t monotonic_ns(void);
 void sleep_ms(unsigned int milliseconds);
 
