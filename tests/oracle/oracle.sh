@@ -10,7 +10,9 @@ command -v python3 >/dev/null || { echo 'SKIP: python3 is missing'; exit 77; }
 check=${PERFETTO_CHECK:-$(pwd)/tests/tool/perfetto_check}
 PERFETTO_CHECK=$([ ! -x "$check" ] || echo "$check")
 PYTHONDONTWRITEBYTECODE=1
-export PERFETTO_CHECK PYTHONDONTWRITEBYTECODE
+PX_NO_SYMBOLS=
+[ ! -e Makefile ] || grep -q '^LIBDW_LIBS = .' Makefile || PX_NO_SYMBOLS=yes
+export PERFETTO_CHECK PYTHONDONTWRITEBYTECODE PX_NO_SYMBOLS
 TXTRACE_DIR=$scratch/shm
 TXTRACE_PRELOAD=$object
 export TXTRACE_DIR TXTRACE_PRELOAD
