@@ -20,7 +20,7 @@
 #define FIRST PX_FRAMES	 /* number of the first call; nested[i] has the number i */
 #define CALLS (PX_FRAMES + 1)
 #define NEAR_ABOVE 2048	 /* a signal frame, a handler and a trace point together need more (F1) */
-/* F1: the smallest signal frame is larger.  On ARM it has 752 bytes, and on s390x without vector registers about 800. */
+/* F1: the smallest signal frame is larger.  On ARM it has 752 bytes, on s390x without vector registers about 800. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define NEAR_BELOW 1024
 #else
@@ -46,8 +46,8 @@ void px_frames_note_stack(bool is_first_thread)
 }
 
 /*
- * Find out how far down memory can be read: from `from` to *lowest_readable, which is not below `to`.  Return false if the kernel
- * does not tell: a filter may refuse the call, and an emulator may not have it.
+ * Find out how far down memory can be read: from `from` to *lowest_readable, which is not below `to`.  Return false if
+ * the kernel does not tell: a filter may refuse the call, and an emulator may not have it.
  */
 static bool find_readable(uintptr_t from, uintptr_t to, uintptr_t *lowest_readable)
 {

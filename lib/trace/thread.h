@@ -19,10 +19,10 @@ struct rseq;
 
 /*
  * The address of the stack frame of the calling function.  The frame pointer would cost a register.  This address is
- * also suitable: it is above everything that the function stores.  Its low bits are 0 (PX_FRAMES in inside.h).  Stacks of
- * x86-64 and aarch64 are always aligned to 16 bytes, but those of s390x and ARM to 8, and those of i386 perhaps to 4.
- * There the next such address takes the place of the frame's own.  A call that runs and a handler that has interrupted it
- * still have different addresses, because the signal frame is between them.
+ * also suitable: it is above everything that the function stores.  Its low bits are 0 (PX_FRAMES in inside.h).  Stacks
+ * of x86-64 and aarch64 are always aligned to 16 bytes, but those of s390x and ARM to 8, and those of i386 perhaps to
+ * 4.  There the next such address takes the place of the frame's own.  A call that runs and a handler that has
+ * interrupted it still have different addresses, because the signal frame is between them.
  */
 #if defined __x86_64__ || defined __aarch64__
 #define px_frame_here() ((uintptr_t)__builtin_dwarf_cfa())
