@@ -278,7 +278,11 @@ has_executed()
 }
 await has_executed
 program=$(basename "$(readlink "/proc/$pid/exe")") # an emulator, if one runs it
-(cd "$scratch/names" && exec timeout -s INT 1 "$tool" record -p "$pid" >"$scratch/out" 2>"$scratch/err")
+(cd "$scratch/names" && exec env --default-signal=INT "$tool" record -p "$pid" >"$scratch/out" 2>"$scratch/err") &
+recorder=$!
+await grep -q LD_PRELOAD "$scratch/err"
+kill -INT "$recorder"
+wait "$recorder"
 kill "$pid"
 wait "$pid" 2>/dev/null
 nr_checks=$((nr_checks + 3))
@@ -442,7 +446,9 @@ END
 		complain 'the modules of a child were stored, and record says that they are missing'
 	# The command itself, which is a zombie when the tool reads its list of modules.
 	ends 3 "$tool" record --preload --force -o "$log" -- \
-		sh -c 'kill -STOP $PPID; (sleep 0.1; exec kill -CONT $PPID) & exec "$1" 20' sh "$plain"
+		sh -c 'kill -STOP $PPID
+			(until grep -q "^State:.Z" "/proc/$$/status"; do sleep 0.1; done; exec kill -CONT $PPID) &
+			exec "$1" 20' sh "$plain"
 	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" ||
 		complain 'a command that has ended has no modules'
 	[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
