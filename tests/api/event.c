@@ -1404,6 +1404,7 @@ END_TEST
 
 static unsigned long counted[NR_SYSCALLS];
 static uint32_t phase_wanted, phase_done;
+static pid_t ending_tid;
 static void (*worker_work)(void);
 
 static void on_system_call(int signal, siginfo_t *info, void *context)
@@ -1445,6 +1446,13 @@ static bool cannot_observe(const char *test)
 	return PX_IS_SANITIZED || !has_filters;
 }
 
+/* Wait for a thread that ends by the system call: with musl, pthread_join() would wait for ever. */
+static void await_its_end(pid_t tid)
+{
+	while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
+		sched_yield();
+}
+
 static void wait_for_phase(uint32_t phase)
 {
 	while (px_load_acquire(&phase_wanted) != phase)
@@ -1454,6 +1462,7 @@ static void wait_for_phase(uint32_t phase)
 /* Phase 1: warm up, then switch on the observation.  Phase 2: do the observed work. */
 static void *work_observed(void *allowed)
 {
+	ending_tid = gettid();
 	px_test_trace(outer, 0);
 	px_store_release(&phase_done,
 			 catch_system_calls(*(const uint32_t *)allowed) ? 1 : UINT32_MAX);
@@ -1477,8 +1486,8 @@ static void observe(void (*between)(void), void (*work)(void), uint32_t allowed)
 	if (between)
 		between();
 	px_store_release(&phase_wanted, 2);
-	pthread_join(thread, NULL);
-	ck_assert_uint_eq(phase_done, 2);
+	await_its_end(ending_tid);
+	ck_assert_uint_eq(px_load_acquire(&phase_done), 2);
 }
 
 static void expect_no_system_call(void)
@@ -1737,6 +1746,7 @@ static void vanish(const char *name)
 {
 	if (pthread_equal(pthread_self(), stuck_thread) || strcmp(name, stuck_at) != 0)
 		return;
+	px_store_release(&ending_tid, gettid());
 	syscall(SYS_exit, 0);
 }
 
@@ -1746,9 +1756,12 @@ static void let_a_thread_vanish_at(const char *point)
 
 	stuck_thread = pthread_self(); /* the thread that the test does not kill */
 	stuck_at = point;
+	px_store_release(&ending_tid, 0);
 	px_store_release(&px_testpoint_hook, vanish);
 	pthread_create(&thread, NULL, trace_and_vanish, NULL);
-	pthread_join(thread, NULL);
+	while (px_load_acquire(&ending_tid) == 0)
+		sched_yield();
+	await_its_end(ending_tid);
 	px_store_release(&px_testpoint_hook, NULL);
 }
 
