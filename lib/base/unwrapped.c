@@ -8,11 +8,11 @@
 
 #ifdef PX_JUMP_BY
 
-/* The name that the function has in the C library.  `name` may be a macro here, so nothing is pasted to it. */
+/* The name that the function has in the C library.  The name in the source may be a macro here, so it comes quoted. */
 #ifdef PX_UNWRAPPED_IS_WIDE
-#define SYMBOL(name, symbol) #symbol
+#define SYMBOL(name, symbol) symbol
 #else
-#define SYMBOL(name, symbol) #name
+#define SYMBOL(name, symbol) name
 #endif
 
 /* The functions as the program sees them, and pointers to them.  The loader may bind them to wrappers. */
@@ -22,7 +22,7 @@
 	void *pointer = bound;
 #define PX_UNWRAPPED(name) POINTER(px_bound_##name, px_unwrapped_at_##name, #name)
 #define PX_UNWRAPPED_WIDE(name, symbol)                                                            \
-	POINTER(px_bound_##name, px_unwrapped_at_##name, SYMBOL(name, symbol))
+	POINTER(px_bound_##name, px_unwrapped_at_##name, SYMBOL(#name, #symbol))
 #include "base/unwrapped.def"
 
 __asm__(PX_JUMP_PARTS);
@@ -43,7 +43,7 @@ static const struct {
 	void **at;
 } functions[] = {
 #define PX_UNWRAPPED(name) {#name, &px_unwrapped_at_##name},
-#define PX_UNWRAPPED_WIDE(name, symbol) {SYMBOL(name, symbol), &px_unwrapped_at_##name},
+#define PX_UNWRAPPED_WIDE(name, symbol) {SYMBOL(#name, #symbol), &px_unwrapped_at_##name},
 #include "base/unwrapped.def"
 };
 

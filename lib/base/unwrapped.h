@@ -53,6 +53,23 @@
 #define pwrite px_unwrapped_pwrite
 #define sigtimedwait px_unwrapped_sigtimedwait
 #endif
+
+/*
+ * With _FORTIFY_SOURCE, headers define these as inline functions, which call the function of the C library by names
+ * that no declaration can change any more.
+ */
+#if defined __USE_FORTIFY_LEVEL && __USE_FORTIFY_LEVEL > 0
+extern __typeof__(fgets) px_unwrapped_fgets;
+extern __typeof__(open) px_unwrapped_open;
+extern __typeof__(openat) px_unwrapped_openat;
+extern __typeof__(pread) px_unwrapped_pread;
+extern __typeof__(read) px_unwrapped_read;
+#define fgets px_unwrapped_fgets
+#define open px_unwrapped_open
+#define openat px_unwrapped_openat
+#define pread px_unwrapped_pread
+#define read px_unwrapped_read
+#endif
 #endif
 
 #endif
