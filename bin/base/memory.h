@@ -16,11 +16,11 @@ extern __thread void (*memory_on_failure)(void);
 _Noreturn void memory_fail(void);
 
 /* Return the result of an allocation, or exit if it is NULL. */
-static inline void *must(const void *memory)
+static inline void *must(void *memory)
 {
 	if (!memory)
 		memory_fail();
-	return (void *)memory;
+	return memory;
 }
 
 #endif

@@ -33,15 +33,15 @@ static const bt_message *begin_packet(struct ctf_messages *ctf, bt_self_message_
 	ctf->packet = must(bt_packet_create(ctf->events.stream));
 	ctf->nr_in_packet = 0;
 	ctf->step = step;
-	return bt_message_packet_beginning_create_with_default_clock_snapshot(iterator, ctf->packet,
-									      ctf->last_ns);
+	return must(bt_message_packet_beginning_create_with_default_clock_snapshot(iterator, ctf->packet,
+										   ctf->last_ns));
 }
 
 static const bt_message *end_packet(struct ctf_messages *ctf, bt_self_message_iterator *iterator,
 				    enum ctf_step step)
 {
-	const bt_message *message = bt_message_packet_end_create_with_default_clock_snapshot(
-		iterator, ctf->packet, ctf->last_ns);
+	const bt_message *message = must(bt_message_packet_end_create_with_default_clock_snapshot(
+		iterator, ctf->packet, ctf->last_ns));
 
 	bt_packet_put_ref(ctf->packet);
 	ctf->packet = NULL;
@@ -126,20 +126,20 @@ static const bt_message *next_message(struct ctf_messages *ctf, bt_self_message_
 	case CTF_GAP:
 		return discard_events(ctf, iterator);
 	case CTF_GAP_OPEN:
-		return must(begin_packet(ctf, iterator, CTF_GAP_CLOSE));
+		return begin_packet(ctf, iterator, CTF_GAP_CLOSE);
 	case CTF_GAP_CLOSE:
 		ctf->last_ns = ctf->gap_end_ns;
-		return must(end_packet(ctf, iterator, CTF_BETWEEN));
+		return end_packet(ctf, iterator, CTF_BETWEEN);
 	case CTF_OPEN:
 		ctf->last_ns = time_of(ctf);
-		return must(begin_packet(ctf, iterator, CTF_EVENTS));
+		return begin_packet(ctf, iterator, CTF_EVENTS);
 	case CTF_EVENTS:
 		while (peek(ctf) && ctf->event.type == POSIX_TRACE_RESUME)
 			ctf->has_event = false; /* skip RESUME: the packet already shows the end of the gap */
 		if (is_at_gap(ctf))
-			return must(end_packet(ctf, iterator, CTF_GAP));
+			return end_packet(ctf, iterator, CTF_GAP);
 		if (!ctf->has_event || ctf->nr_in_packet == PACKET_EVENTS)
-			return must(end_packet(ctf, iterator, CTF_BETWEEN));
+			return end_packet(ctf, iterator, CTF_BETWEEN);
 		return is_at_span(ctf) ? put_span(ctf, iterator) : put_event(ctf, iterator);
 	case CTF_END:
 		ctf->step = CTF_OVER;

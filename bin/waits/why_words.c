@@ -110,7 +110,7 @@ static void add_state(struct words *words, const char *label, int64_t ns)
 	size_t used = strlen(words->text);
 
 	if (ns > 0)
-		snprintf(words->text + used, sizeof(words->text) - used, "%s%s%s", used > 0 ? ", " : "", label,
+		snprintf(words->text + used, sizeof(words->text) - used, "%s%s%.32s", used > 0 ? ", " : "", label,
 			 why_duration(ns).text);
 }
 
