@@ -7,7 +7,8 @@
 #	lintian		errors and warnings fail
 #	blhc		the compiler and the linker got the hardening options of Debian, in each line of the log
 #	again		a second build in another directory, by another user, with another time zone, locale and umask, has the
-#			same bytes (only the first suite)
+#			same bytes
+#	installed	what installed.sh finds in the packages
 #	tests		autopkgtest with the packages that were built
 #
 # It needs a checkout, root and Debian.  Environment:
@@ -104,6 +105,14 @@ build_again()
 		(cd "$root/build/second" && sha256sum -c "$dir/sums")
 }
 
+look()
+{
+	new_root "$suite" "$root" && put_sources "$root" && mkdir "$root/build/debs" &&
+		cp "$packages"/*.deb "$root/build/debs" && in_root "$root" sh -ec '
+		apt-get update -qq
+		exec bash /build/posixtrace/tests/packages/installed.sh /build/debs /build/posixtrace'
+}
+
 run_tests()
 {
 	new_root "$suite" "$root" && put_sources "$root" && cp "$packages"/*.deb "$root/build" && in_root "$root" sh -ec '
@@ -113,7 +122,6 @@ run_tests()
 		autopkgtest --no-built-binaries --output-dir=/build/out --timeout-factor=3 *.deb posixtrace/ -- null'
 }
 
-first=$1
 for suite in "$@"; do
 	base_root "$suite"
 	root=$dir/root-$suite
@@ -125,9 +133,8 @@ for suite in "$@"; do
 		cp "$packages"/*.deb "$root/build"
 		step "$suite" lintian lint
 		step "$suite" blhc check_hardening
-		if [ "$suite" = "$first" ]; then
-			step "$suite" again build_again
-		fi
+		step "$suite" again build_again
+		step "$suite" installed look
 		step "$suite" tests run_tests
 		grep -hE '^[a-z0-9-]+ +(PASS|FAIL|SKIP)' "$dir/$suite-tests.log"
 	fi

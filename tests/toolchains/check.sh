@@ -24,7 +24,7 @@ roots=$dir/roots
 jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 tests=${PX_TOOLCHAINS_TESTS:-tests/base/clock tests/base/wide tests/ring/ring tests/ring/record tests/ring/cpuring
 	tests/log/pack tests/stream/own_rings tests/stream/left tests/api/event tests/api/getnext
-	tests/preload/images.sh}
+	tests/preload/images.sh tests/preload/direct.sh tests/preload/sync.sh}
 # shellcheck source=tests/support/root.sh
 . "$top/tests/support/root.sh"
 [ -x "$top/configure" ] || fail 'there is no configure: run ./bootstrap'
@@ -49,7 +49,8 @@ run_tests()
 		# Do not build the other tests, either.
 		# shellcheck disable=SC2086  # names of tests
 		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests" \
-			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') tests/preload/acts"
+			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') tests/preload/acts \
+				tests/preload/calls_of tests/preload/sync_calls tests/preload/sync_leaves tests/preload/sync_stress"
 	fi
 }
 
