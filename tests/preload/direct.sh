@@ -36,7 +36,7 @@ reason 'The linker and the compiler add these.' \
 	_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __gmon_start__ __stack_chk_fail \
 	__pthread_unwind_next __gcc_personality_v0 _Unwind_Resume __tls_get_addr
 reason 'Variables, and functions that return the address of one.' \
-	__ctype_b_loc __ctype_toupper_loc __environ environ __errno_location __progname program_invocation_short_name \
+	__ctype_b_loc __ctype_toupper_loc __environ environ _environ __errno_location __progname program_invocation_short_name \
 	__h_errno_location __rseq_offset __rseq_size stdin stdout _r_debug
 reason 'The dynamic linker, which only this object can ask: for the next object that defines a function.' \
 	dladdr dlerror dlsym dlvsym
@@ -56,7 +56,9 @@ reason 'Bookkeeping of threads inside the C library.  These must be the function
 reason 'The list of functions for exit().  Only a constructor adds one.' on_exit
 reason 'Attributes of a timer or a clock.  Nothing that traces depends on them.' clock_getres timer_gettime
 reason 'A system call that the C library makes under no other name: how far the clock of the system is from UTC.' adjtimex
-reason 'Only called where a function of the C library is missing.' abort
+reason 'Only called where a function of the C library is missing.' abort strerror
+reason 'Headers before glibc 2.33 define stat() and its kin as inline functions that call these.' \
+	__xstat __fxstat __lxstat __fxstatat
 sort -u "$scratch/harmless" >"$scratch/allowed"
 
 # The wrappers belong to the object: the symbol table may have them as defined symbols, but not as undefined ones.

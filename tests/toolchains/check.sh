@@ -25,6 +25,9 @@ jobs=${PX_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 tests=${PX_TOOLCHAINS_TESTS:-tests/base/clock tests/base/wide tests/ring/ring tests/ring/record tests/ring/cpuring
 	tests/log/pack tests/stream/own_rings tests/stream/left tests/api/event tests/api/getnext
 	tests/preload/images.sh tests/preload/direct.sh tests/preload/sync.sh}
+# What the scripts among them run.
+programs="tests/tool/mktrx tests/tool/mksched tests/preload/acts tests/preload/calls_of tests/preload/sync_calls
+	tests/preload/sync_leaves tests/preload/sync_stress"
 # shellcheck source=tests/support/root.sh
 . "$top/tests/support/root.sh"
 [ -x "$top/configure" ] || fail 'there is no configure: run ./bootstrap'
@@ -49,8 +52,7 @@ run_tests()
 		# Do not build the other tests, either.
 		# shellcheck disable=SC2086  # names of tests
 		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests" \
-			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') tests/preload/acts \
-				tests/preload/calls_of tests/preload/sync_calls tests/preload/sync_leaves tests/preload/sync_stress"
+			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') $programs"
 	fi
 }
 
