@@ -19,7 +19,11 @@
 
 #include "config.h"
 
+/* With _FORTIFY_SOURCE, headers declare functions that this one declares, too. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
 #include "functions.h"
+#pragma GCC diagnostic pop
 
 /* With times of 64 bits where time_t has 32, this is another function, which older C libraries do not have. */
 #if defined __USE_TIME_BITS64 && __SIZEOF_LONG__ == 4 && __GLIBC_PREREQ(2, 37)

@@ -22,8 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The functions that headers call if _FORTIFY_SOURCE is defined. */
+/* The functions that headers declare and call if _FORTIFY_SOURCE is defined. */
+#if !defined __USE_FORTIFY_LEVEL || __USE_FORTIFY_LEVEL == 0
 mqd_t __mq_open_2(const char *name, int flags);
+#endif
 
 #define UNTOUCHED 77 /* in errno */
 
