@@ -36,19 +36,19 @@ reason 'The linker and the compiler add these.' \
 	_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __gmon_start__ __stack_chk_fail \
 	__pthread_unwind_next __gcc_personality_v0 _Unwind_Resume __tls_get_addr
 reason 'Variables, and functions that return the address of one.' \
-	__ctype_b_loc __ctype_toupper_loc __environ environ _environ __errno_location __progname program_invocation_short_name \
-	__h_errno_location __rseq_offset __rseq_size stdin stdout _r_debug
+	__ctype_b_loc __ctype_toupper_loc __environ environ _environ __errno_location __progname \
+	program_invocation_short_name __h_errno_location __rseq_offset __rseq_size stdin stdout _r_debug
 reason 'The dynamic linker, which only this object can ask: for the next object that defines a function.' \
 	dladdr dlerror dlsym dlvsym
 reason 'The dynamic linker finds the module of an address, without a lock; weak, so older systems may lack it.' \
 	_dl_find_object
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
-	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf __isoc23_sscanf stpcpy strcat \
-		strchr strcmp memmem \
-	strcpy strcspn strlen strncmp strncpy strnlen strrchr strspn strstr strtol __isoc23_strtol strtoull __isoc23_strtoull qsort __sigsetjmp \
-	sigaddset sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
-	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy \
-	aio_error aio_error64 pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
+	dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf \
+	__isoc23_sscanf stpcpy strcat strchr strcmp memmem strcpy strcspn strlen strncmp strncpy strnlen \
+	strrchr strspn strstr strtol strtoull __isoc23_strtol __isoc23_strtoull qsort __sigsetjmp sigaddset \
+	sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
+	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy aio_error \
+	aio_error64 pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
 reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_version sysconf
 reason 'Bookkeeping of threads inside the C library.  These must be the functions that the program uses.' \
 	__pthread_register_cancel __pthread_unregister_cancel __register_atfork pthread_key_create pthread_setspecific \

@@ -52,7 +52,7 @@ run_tests()
 		# Do not build the other tests, either.
 		# shellcheck disable=SC2086  # names of tests
 		make -C "$dir/$1" -s -k -j"$jobs" check TESTS="$tests" \
-			check_PROGRAMS="$(printf '%s\n' $tests | grep -v '\.sh$' | tr '\n' ' ') $programs"
+			check_PROGRAMS="$(printf '%s\n' $tests $programs | grep -v '\.sh$' | tr '\n' ' ')"
 	fi
 }
 
