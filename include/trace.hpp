@@ -25,6 +25,7 @@
 #include <system_error>
 #include <trace.h>
 #include <trace_ext.h>
+#include <tuple>
 #include <type_traits>
 #include <unistd.h>
 #include <vector>
