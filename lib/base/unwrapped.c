@@ -15,11 +15,14 @@
 #define SYMBOL(name, symbol) name
 #endif
 
-/* The functions as the program sees them, and pointers to them.  The loader may bind them to wrappers. */
+/*
+ * The functions as the program sees them, and pointers to them.  The loader may bind them to wrappers.  The link-time
+ * optimizer does not see that assembly code uses the pointers.
+ */
 #define POINTER(bound, pointer, symbol)                                                            \
 	extern char bound[] __asm__(symbol);                                                       \
 	extern void *pointer __attribute__((visibility("hidden")));                                \
-	void *pointer = bound;
+	__attribute__((used)) void *pointer = bound;
 #define PX_UNWRAPPED(name) POINTER(px_bound_##name, px_unwrapped_at_##name, #name)
 #define PX_UNWRAPPED_WIDE(name, symbol)                                                            \
 	POINTER(px_bound_##name, px_unwrapped_at_##name, SYMBOL(#name, #symbol))
