@@ -8,7 +8,6 @@
 
 enum px_wrapper {
 #define PX_WRAPPER(symbol, call) PX_WRAPPER_##symbol,
-#define PX_NO_WRAPPER(symbol) PX_WRAPPER_##symbol,
 #include "wrappers.def"
 	PX_WRAPPERS
 };

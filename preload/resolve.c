@@ -28,7 +28,6 @@ static const struct {
 	uint16_t call;
 } wrappers[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {#symbol, offsetof(struct px_real, symbol), PX_CALL_##call},
-#define PX_NO_WRAPPER(symbol) {"", 0, 0},
 #include "wrappers.def"
 };
 
@@ -158,7 +157,7 @@ void px_hook_prepare(void)
 		const char *symbol = wrappers[i].symbol;
 
 		px_write_once(&next, i + 1);
-		if (!*symbol || is_too_new(symbol, minor))
+		if (is_too_new(symbol, minor))
 			continue;
 		px_write_once(real_of(i), find_real(symbol));
 		/* dlsym() may call px_hook_prepare() again. */

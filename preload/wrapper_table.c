@@ -14,13 +14,11 @@
 
 static struct px_wrapper_row rows[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) {PX_WRAPPER_MISSING, PX_CALL_##call, #symbol, ""},
-#define PX_NO_WRAPPER(symbol) {PX_WRAPPER_UNUSED, 0, "", ""},
 #include "wrappers.def"
 };
 
 static void *const *const reals[PX_WRAPPERS] = {
 #define PX_WRAPPER(symbol, call) (void *const *)&px_real.symbol,
-#define PX_NO_WRAPPER(symbol) NULL,
 #include "wrappers.def"
 };
 

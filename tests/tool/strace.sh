@@ -49,7 +49,8 @@ same 'read=read write=write' cat zeros
 same 'read=read write=write lseek=lseek dup2=dup' dd if=/dev/zero of=copy bs=4k count=100 status=none
 same 'clock_nanosleep=nanosleep' sleep 0.05
 vfork=vfork=vfork
-[ "$(uname -m)" = x86_64 ] || vfork= # it has no wrapper there
+(cd "$(dirname "$tool")/.." && srcdir=$top sh "$top/tests/preload/wrappers.sh") | grep -q '^PX_WRAPPER(vfork,' ||
+	vfork= # it has no wrapper on this machine
 same "$vfork wait4=waitpid" sh -c 'for i in 1 2 3; do /bin/sleep 0.05; done; :'
 same 'sendto=send recvfrom=recv wait4=waitpid clone=fork clock_nanosleep=clock_nanosleep' \
 	"$(python3 -c 'import sys; print(sys.executable)')" -I talk.py
