@@ -23,20 +23,27 @@ static void *find_in(const struct px_c_library *library, const char *name)
 	return found ? found : (void *)abort;
 }
 
+/* Where both sizes of off_t are possible, the C library has functions for both, and so has this file. */
+#if defined __GLIBC__ && __SIZEOF_LONG__ == 4
+#define BOTH(name, symbol) PX_DIRECT(name) PX_DIRECT(symbol)
+#else
+#define BOTH(name, symbol) PX_DIRECT(name)
+#endif
+
 #ifdef PX_JUMP_BY
 
 /* The assembly code below defines these variables. */
 #define PX_DIRECT(name) extern void *px_direct_to_##name __attribute__((visibility("hidden")));
+#define PX_DIRECT_WIDE BOTH
 #include "direct.def"
-#undef PX_DIRECT
 
 static const struct {
 	const char *name;
 	void **to;
 } functions[] = {
 #define PX_DIRECT(name) {#name, &px_direct_to_##name},
+#define PX_DIRECT_WIDE BOTH
 #include "direct.def"
-#undef PX_DIRECT
 };
 
 __attribute__((used, visibility("hidden"))) void px_direct_prepare(void);
@@ -139,8 +146,8 @@ __asm__(PX_JUMP_PARTS ".pushsection .text\n" PX_JUMP_BEGIN PREPARE ".popsection\
 		".type px_direct_first_" #name ", %function\n"                                    \
 		"px_direct_first_" #name ":\n.cfi_startproc\n" FIRST(name) ".cfi_endproc\n"       \
 		".popsection\n");
+#define PX_DIRECT_WIDE BOTH
 #include "direct.def"
-#undef PX_DIRECT
 /* clang-format on */
 
 #else
@@ -158,6 +165,7 @@ static void *find(const char *name)
 
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 #pragma GCC diagnostic ignored "-Wold-style-definition"
+#define PX_DIRECT_WIDE BOTH
 #define PX_DIRECT(name)                                                                            \
 	__attribute__((visibility("hidden"))) void px_direct_##name();                             \
 	void px_direct_##name()                                                                    \
@@ -170,6 +178,5 @@ static void *find(const char *name)
 						 __builtin_apply_args(), ARGUMENT_BYTES_MAX));     \
 	}
 #include "direct.def"
-#undef PX_DIRECT
 
 #endif

@@ -20,8 +20,21 @@
  */
 #define PX_TAKES_FORMER_LOG true
 
-#if !defined PX_BASE_SYSTEM_H && (defined __x86_64__ || defined __aarch64__)
+#ifndef PX_BASE_SYSTEM_H
+#if defined __x86_64__ || defined __aarch64__
 #define PX_SYSTEM_PROGRAM_CLOCK "px_system_clock_gettime"
+#elif defined __i386__ || defined __arm__
+#define PX_SYSTEM_PROGRAM_CLOCK "px_direct_clock_gettime"
+#endif
+#endif
+
+/*
+ * On machines of 32 bits, the library inside the object has offsets of 64 bits, too: its log may be larger than 2 GiB.
+ * The wrappers include a system header before this file, and so they keep offsets of 32 bits: they wrap the functions
+ * of both kinds.  No header that both use has an off_t, an ino_t or a structure with one.
+ */
+#if __SIZEOF_LONG__ == 4 && !defined _FEATURES_H
+#define _FILE_OFFSET_BITS 64
 #endif
 
 #include <dirent.h>
@@ -47,7 +60,35 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls"
 #define PX_DIRECT(name) extern __typeof__(name) name __asm__("px_direct_" #name);
+#if defined __USE_FILE_OFFSET64 && __SIZEOF_LONG__ == 4
+/* The header has already given the function another name, and it cannot get a third one. */
+#define PX_DIRECT_IS_WIDE
+#define PX_DIRECT_WIDE(name, symbol) extern __typeof__(name) px_direct_##symbol;
+#else
+#define PX_DIRECT_WIDE(name, symbol) PX_DIRECT(name)
+#endif
 #include "direct.def"
 #pragma GCC diagnostic pop
+
+#ifdef PX_DIRECT_IS_WIDE
+#define fallocate px_direct_fallocate64
+#define fcntl px_direct_fcntl64
+#define fopen px_direct_fopen64
+#define fstat px_direct_fstat64
+#define fstatat px_direct_fstatat64
+#define ftruncate px_direct_ftruncate64
+#define getrlimit px_direct_getrlimit64
+#define lseek px_direct_lseek64
+#define lstat px_direct_lstat64
+#define mmap px_direct_mmap64
+#define open px_direct_open64
+#define openat px_direct_openat64
+#define posix_fadvise px_direct_posix_fadvise64
+#define posix_fallocate px_direct_posix_fallocate64
+#define pread px_direct_pread64
+#define pwrite px_direct_pwrite64
+#define readdir px_direct_readdir64
+#define stat(path, status) px_direct_stat64(path, status) /* and not the structure */
+#endif
 
 #endif

@@ -14,7 +14,8 @@
  *
  * On machines other than x86-64 and aarch64, this holds for syscall() only.  The preloaded object itself defines that
  * function.  If the library called it there, the wake-up of a reader would be an event, and so the cause of the next
- * wake-up.
+ * wake-up.  On i386 and ARM, the library inside that object calls the other functions in the C library itself
+ * (preload/direct.def).
  */
 #ifndef PX_BASE_SYSTEM_H
 #define PX_BASE_SYSTEM_H

@@ -141,7 +141,7 @@ static long open_file(int directory, const char *path)
 
 	if (fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode))
 		return -1;
-	return syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC);
+	return syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
 }
 
 /* Read the start of a file.  Return its length. */

@@ -231,8 +231,8 @@ static int open_log(bool has_former)
 			errno = ENAMETOOLONG;
 			return -1;
 		}
-		fd = syscall(SYS_openat, AT_FDCWD, log_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			     0666);
+		fd = syscall(SYS_openat, AT_FDCWD, log_path,
+			     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_LARGEFILE, 0666);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 		note_former(has_former);

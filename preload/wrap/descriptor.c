@@ -8,8 +8,15 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* The function of the C library itself, not that of another preloaded object (direct.h). */
+/* The functions of the C library itself, not those of another preloaded object (direct.h). */
 extern __typeof__(fstatat) direct_fstatat __asm__("px_direct_fstatat");
+#define direct_fstat fstat
+#if defined __GLIBC__ && (defined __i386__ || defined __arm__)
+#if __GLIBC_PREREQ(2, 33) /* before, fstat() was not a symbol */
+#undef direct_fstat
+extern __typeof__(fstat) direct_fstat __asm__("px_direct_fstat");
+#endif
+#endif
 
 uint8_t px_fd_kinds[PX_FDS_KNOWN];
 
@@ -59,7 +66,7 @@ enum px_fd_kind px_fd_find_kind(int fd)
 
 	if (px_read_once(&is_confined))
 		return PX_FD_NEVER_WAITS;
-	if (fstat(fd, &status) == 0) {
+	if (direct_fstat(fd, &status) == 0) {
 		kind = kind_of(&status);
 		if (kind == PX_FD_SOCKET)
 			check_low_water_mark(fd);

@@ -15,6 +15,22 @@ nr_checks=$((nr_checks + 1))
 comm -12 "$scratch/called" "$scratch/wrapped" >"$scratch/both"
 [ ! -s "$scratch/both" ] || complain "missing in preload/direct.def: $(tr '\n' ' ' <"$scratch/both")"
 
+# Where a long has 32 bits, it calls functions with offsets of 64 bits. So its log may be larger than 2 GiB.
+libc=$(ldd "$object" 2>/dev/null | awk '$1 ~ /^libc\.so/ { print $3 }')
+if [ "$(getconf LONG_BIT)" = 32 ] && [ -n "$libc" ]; then
+	nr_checks=$((nr_checks + 1))
+	${NM:-nm} -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sed -n 's/64$//p' | sort -u |
+		comm -12 - "$scratch/called" >"$scratch/narrow"
+	[ ! -s "$scratch/narrow" ] || complain "the object calls the form for 32 bits: $(tr '\n' ' ' <"$scratch/narrow")"
+	# Those of direct.def have their own names in the object, and so they are missing above.
+	nr_checks=$((nr_checks + 1))
+	sed -n 's/^PX_DIRECT(\(.*\))/\1/p' "$top/preload/direct.def" | sort >"$scratch/direct"
+	${NM:-nm} -D --defined-only "$libc" | awk '{ sub(/@.*/, "", $3); print $3 }' | sed -n 's/64$//p' | sort -u |
+		comm -12 - "$scratch/direct" >"$scratch/narrow"
+	[ ! -s "$scratch/narrow" ] ||
+		complain "PX_DIRECT_WIDE() in preload/direct.def for $(tr '\n' ' ' <"$scratch/narrow")"
+fi
+
 # The library for programs calls no wrapped function except those in unwrapped.def.
 px=$(dirname "$object")/../../lib/.libs/libpx.a
 [ -e "$px" ] || complain "there is no $px"

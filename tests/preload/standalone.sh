@@ -31,6 +31,16 @@ same 'with a log'
 is 'logs that are completed at exit' 1 "$("$tool" recover log.trx 2>&1 | grep -c 'complete already')"
 accepted log.trx
 
+# The log may be larger than 2 GiB where a long has 32 bits, too: its descriptor is as another one that is for reading
+# and writing, but for the flag that an exec closes it.
+printf 'flags() { echo $(($(sed -n "s/^flags:[[:space:]]*/0/p" "/proc/$$/fdinfo/$1") & ~02000000)); }
+exec 3<>other; flags 3
+for fd in /proc/$$/fd/*; do case $(readlink "$fd") in */log.trx) flags "${fd##*/}" ;; esac; done\n' >flags.sh
+rm -f log.trx*
+run TXTRACE_OUT=log.trx sh flags.sh
+is 'flags of the descriptors' "$(sed -n 1p out) 2 $(sed -n 1p out)" "$(sed -n 1p out) $(grep -c . out) $(sed -n 2p out)"
+rm -f log.trx*
+
 # Names.
 run TXTRACE_OUT='%e-%p-%t-%%.trx' "$scenes" threads 3
 ls ./*.trx | grep -qE '^\./scenes-[0-9]+-[0-9]{8}-[0-9]{6}-%\.trx$' || complain "names: $(ls)"
