@@ -286,7 +286,7 @@ static bool read_interval(struct options *options)
 	double seconds = strtod(optarg, &end);
 
 	if (end != optarg && *end == '\0' && seconds >= 0.01 && seconds <= INTERVAL_MS_MAX / 1000.0) {
-		options->interval_ms = (int)(seconds * 1000);
+		options->interval_ms = (int)(seconds * 1000 + 0.5);
 		return true;
 	}
 	message("--interval takes a number of seconds, from 0.01 to 3600, not %s", optarg);

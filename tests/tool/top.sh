@@ -75,6 +75,12 @@ status = os.waitpid(child, 0)[1]
 if status != 0 or termios.tcgetattr(terminal) != before:
     sys.exit(f"top ends with {status}, and leaves the terminal {termios.tcgetattr(terminal)}")
 END
+	# It waits as long as the option says, to the millisecond: 1.001 * 1000 is a little less than 1001.
+	if has_program strace 'how long top waits' && strace -o polls true 2>/dev/null; then
+		timeout -s INT 10 strace -e trace=poll,ppoll -o polls "$tool" top --interval 1.001 -p $process >said 2>err
+		nr_checks=$((nr_checks + 1))
+		grep -qE ', 1001\)|\{tv_sec=1, tv_nsec=1000000\}' polls || complain "top does not wait for 1.001 s: $(tail -3 polls)"
+	fi
 	kill $process
 	wait $process 2>/dev/null
 	nr_checks=$((nr_checks + 1))
