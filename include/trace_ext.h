@@ -35,7 +35,8 @@ int txtrace_attr_getrings(const trace_attr_t *__posix_trace_restrict __attr,
  *
  *	TXTRACE_RINGS_NO_COUNTER	the machine has no counter on which all its CPUs agree
  *	TXTRACE_RINGS_NO_SEQUENCES	the C library has registered no restartable sequences (rseq(2)): it or the
- *				kernel is too old, they are switched off, or another library uses them
+ *				kernel is too old, they are switched off, or another library uses them; or this library
+ *				has none for this machine
  *	TXTRACE_RINGS_NO_BARRIER	the kernel refuses membarrier(2)
  *	TXTRACE_RINGS_NOT_RESTARTED	the kernel does not restart the sequence of a thread that loses its CPU
  *	TXTRACE_RINGS_NOT_TESTED	it was not possible to find out whether the kernel does so

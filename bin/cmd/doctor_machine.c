@@ -104,7 +104,11 @@ static void check_rings(struct diagnosis *diagnosis)
 {
 	static const char *const reasons[] = {
 		[TXTRACE_RINGS_NO_COUNTER] = "the kernel does not use the counter of the processor as its clock",
+#if defined __x86_64__ || (defined __aarch64__ && defined __LP64__)
 		[TXTRACE_RINGS_NO_SEQUENCES] = "the C library has registered no restartable sequences (rseq)",
+#else
+		[TXTRACE_RINGS_NO_SEQUENCES] = "libposixtrace has no restartable sequences (rseq) for this machine",
+#endif
 		[TXTRACE_RINGS_NO_BARRIER] = "the kernel refuses membarrier(2)",
 		[TXTRACE_RINGS_NOT_RESTARTED] =
 			"the kernel does not restart the restartable sequences (rseq) of a thread that loses its CPU",
