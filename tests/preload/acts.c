@@ -64,8 +64,8 @@ static struct timespec in_ms(clockid_t clock, long ms)
 	struct timespec time;
 
 	clock_gettime(clock, &time);
-	time.tv_nsec += ms * 1000000;
-	time.tv_sec += time.tv_nsec / 1000000000;
+	time.tv_nsec += ms % 1000 * 1000000; /* a long may have 32 bits */
+	time.tv_sec += ms / 1000 + time.tv_nsec / 1000000000;
 	time.tv_nsec %= 1000000000;
 	return time;
 }

@@ -67,6 +67,12 @@ static int confined(bool by_filter)
 	return 4;
 }
 
+#ifdef SYS_fcntl64 /* a machine of 32 bits: fcntl() makes this call */
+#define FCNTL_CALL SYS_fcntl64
+#else
+#define FCNTL_CALL SYS_fcntl
+#endif
+
 static volatile char selector; /* 0: the kernel allows system calls, 1: it sends SIGSYS */
 static volatile int first_call = -1;
 
@@ -93,7 +99,7 @@ static int dispatch(void)
 		selector = 1;
 		fcntl(ends[0], F_GETFD);
 		selector = 0;
-		if (first_call != SYS_fcntl)
+		if (first_call != FCNTL_CALL)
 			return 2;
 	}
 	return 0;
