@@ -127,6 +127,7 @@ void px_direct_prepare(void)
 	".cfi_endproc\n"
 /* x17 holds the return address of the caller, because px_direct_prepare_all does not change x17. */
 #define FIRST(name)                                                                                \
+	"hint #34\n"                                                                               \
 	"mov x17, x30\n"                                                                           \
 	"bl px_direct_prepare_all\n"                                                               \
 	"mov x30, x17\n" JUMP(name)

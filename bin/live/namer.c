@@ -209,13 +209,13 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 static bool put_name_of_one(struct process *process, bool owned, const struct txtrace_object *object, char *text,
 			    size_t size)
 {
-	char other[256];
+	char other[512];
+	size_t room = size < sizeof(other) ? size : sizeof(other);
 	unsigned int nr_names = 0;
 
 	for (unsigned int i = 0; i <= process->nr_former; i++) {
 		struct symbols *symbols = i < process->nr_former ? process->former[i] : process->symbols;
 		char *to = nr_names == 0 ? text : other;
-		size_t room = nr_names == 0 ? size : sizeof(other);
 
 		if ((owned && !symbols_has(symbols, object->site)) || !put_name_by(process, symbols, object, to, room))
 			continue;

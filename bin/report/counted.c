@@ -27,6 +27,22 @@ static struct counted_row *row_of(struct counted *counted, pid_t pid, pid_t tid,
 }
 
 /*
+ * The kernel updates the count of a thread that runs only now and then, and others see it as it was.  So more time may
+ * come than has passed since the count before: then the thread ran the rest of it before that count.
+ */
+static void add_ran(struct counted_row *row, int64_t at_ns, int64_t more_ns)
+{
+	int64_t most_ns = at_ns - row->ran_at_ns;
+
+	if (more_ns > most_ns) {
+		row->ran_from_ns += more_ns - most_ns;
+		more_ns = most_ns;
+	}
+	row->ran_ns += more_ns;
+	row->ran_at_ns = at_ns;
+}
+
+/*
  * A count of a thread.  If it is much smaller than the one before, another thread has got the id.  If it is a little
  * smaller, it comes from the other source of counts, and was read a moment before.
  */
@@ -43,9 +59,10 @@ static void take_ran(const struct counted *counted, struct counted_row *row, boo
 		row->ran_from_ns = ran_ns;
 		row->ready_from_ns = ready_ns;
 		row->ran_ns = row->ready_ns = 0;
+		row->ran_at_ns = at_ns;
 	}
 	if (ran_ns > row->ran_from_ns + row->ran_ns)
-		row->ran_ns = ran_ns - row->ran_from_ns;
+		add_ran(row, at_ns, ran_ns - row->ran_from_ns - row->ran_ns);
 	row->until_ns = at_ns;
 }
 

@@ -16,6 +16,7 @@ struct counted_row {
 	int64_t from_ns, until_ns; /* of the first and the last count, from the first event */
 	int64_t ran_ns, ready_ns;  /* between them */
 	int64_t ran_from_ns, ready_from_ns;
+	int64_t ran_at_ns; /* the time of the count that ran_ns comes from */
 	bool knows_ready; /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
 	bool is_late; /* it began in the log */
 };

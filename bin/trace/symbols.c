@@ -119,11 +119,19 @@ struct symbols *symbols_of_process(pid_t pid)
 	return symbols;
 }
 
-/* The program is the first module, because the kernel loads it at the lowest addresses. */
+static bool is_same_module(const struct module *a, const struct module *b)
+{
+	return a->base == b->base && strcmp(a->path, b->path) == 0;
+}
+
+/*
+ * The program is the first module, because the kernel loads it at the lowest addresses, and the dynamic loader is the
+ * last one.  A program without an address of its own choice is always at the same one, but the loader is not.
+ */
 bool symbols_is_same_program(const struct symbols *former, const struct symbols *symbols)
 {
-	return former->nr > 0 && symbols->nr > 0 && former->module[0].base == symbols->module[0].base &&
-	       strcmp(former->module[0].path, symbols->module[0].path) == 0;
+	return former->nr > 0 && symbols->nr > 0 && is_same_module(&former->module[0], &symbols->module[0]) &&
+	       is_same_module(&former->module[former->nr - 1], &symbols->module[symbols->nr - 1]);
 }
 
 struct symbols *symbols_of_file(const char *path)

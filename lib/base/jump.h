@@ -30,7 +30,9 @@
 	"jmp *(%ecx)\n"
 #elif defined __aarch64__
 #define PX_JUMP_BEGIN ""
+/* hint #34 is BTI C: in a program that has this protection, such a function must begin with it. */
 #define PX_JUMP_BY(variable)                                                                       \
+	"hint #34\n"                                                                               \
 	"adrp x16, " variable "\n"                                                                 \
 	"ldr x16, [x16, #:lo12:" variable "]\n"                                                    \
 	"br x16\n"

@@ -18,6 +18,7 @@
 #define EXITING 4 /* PF_EXITING, a flag in /proc/<pid>/stat */
 
 #define STAT_BYTES 1024
+#define STATUS_BYTES 4096
 #define PATH_BYTES 64
 
 /* For px_procfs_ask(): threads in all, times that one is asked, and the pause before it is asked again. */
@@ -249,6 +250,13 @@ bool px_procfs_is_same(uint32_t pid, uint64_t start)
 bool px_procfs_has_word(uint64_t word)
 {
 	return px_procfs_is_same((uint32_t)(word >> 42), word & ((UINT64_C(1) << 42) - 1));
+}
+
+bool px_procfs_is_filtered(void)
+{
+	char text[STATUS_BYTES];
+
+	return !read_path("/proc/self/status", text, sizeof(text)) || !strstr(text, "\nSeccomp:\t0\n");
 }
 
 uint32_t px_procfs_pid_namespace(void)

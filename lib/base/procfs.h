@@ -106,6 +106,9 @@ size_t px_procfs_title(uint32_t pid, char *title, size_t size);
  */
 bool px_procfs_task_line(uint32_t pid, uint32_t tid, const char *name, char *text, size_t size);
 
+/* Return true if a filter of system calls (seccomp) holds for this process, or if this is unknown. */
+bool px_procfs_is_filtered(void);
+
 /*
  * Return the number of the pid namespace of this process, or 0 if it is unknown.  The same pid
  * means different processes in different namespaces.

@@ -9,12 +9,12 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/procfs.h"
 #include "log/frame.h"
 
 #define ROUNDING_NS 200 /* a line of the timeline may be 100 ns from an anchor, and times are rounded */
 #define NS_PER_US 1000
 #define SLEEP_NS 1000000 /* no machine sleeps for less */
-#define STATUS_BYTES 4096
 
 struct px_clock_reading px_log_clocks_read(uint64_t offset_ns)
 {
@@ -44,16 +44,7 @@ int64_t px_log_clocks_error(void)
 /* Filters cannot be removed, and hold for all that the process does later. */
 bool px_log_clocks_may_ask(void)
 {
-	int fd = px_is_confined() ? -1 : open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	char text[STATUS_BYTES];
-	ssize_t length;
-
-	if (fd < 0)
-		return false;
-	length = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	return strstr(text, "\nSeccomp:\t0\n") != NULL;
+	return !px_is_confined() && !px_procfs_is_filtered();
 }
 
 /* The time of a run's readings only grows, so the last error is the newest one. */

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/procfs.h"
 #include "event/addresses.h"
 #include "wrap/probe.h"
 
@@ -44,21 +45,28 @@ static uint32_t port_of(const struct sockaddr *address, size_t length)
 	return 0;
 }
 
-/*
- * The call has filled in the address.  Return how many bytes of it to record.  `*length` may exceed the caller's
- * buffer, so use at most the size of an address of this family.
- */
-static size_t length_filled_in(const struct sockaddr *address, const socklen_t *length)
+/* The size of the program's buffer for an address, which the call replaces.  0: there is none. */
+static socklen_t room_for(const struct sockaddr *address, const socklen_t *length)
 {
+	return address && length && px_probe_can_read(length, sizeof(*length)) ? *length : 0;
+}
+
+/*
+ * The call has filled in the address, and the length that it has, which may exceed the room.  Return how many bytes of
+ * it to record; 0: the address is not whole.
+ */
+static size_t length_filled_in(const struct sockaddr *address, socklen_t room, const socklen_t *length)
+{
+	socklen_t filled = room == 0 ? 0 : *length < room ? *length : room;
 	size_t most = sizeof(address->sa_family);
 
-	if (!address || !length || *length < most)
+	if (filled < most)
 		return 0;
 	if (address->sa_family == AF_INET)
 		most = sizeof(struct sockaddr_in);
 	else if (address->sa_family == AF_INET6)
 		most = sizeof(struct sockaddr_in6);
-	return *length < most ? *length : most;
+	return filled < most ? 0 : most;
 }
 
 /*
@@ -81,6 +89,25 @@ static void record_address(struct px_site site, uint32_t flags, int fd, int64_t 
 }
 
 /*
+ * A filter that the program inherited, or installed before, may kill it for a system call that it does not make itself.
+ * Filters cannot be removed.
+ */
+static bool may_not_ask(void)
+{
+	enum { UNKNOWN, FREE, FILTERED };
+	static uint32_t found;
+	uint32_t known = px_read_once(&found);
+
+	if (px_fd_is_confined())
+		return true;
+	if (known == UNKNOWN) {
+		known = px_procfs_is_filtered() ? FILTERED : FREE;
+		px_write_once(&found, known);
+	}
+	return known == FILTERED;
+}
+
+/*
  * The address of a connection as the program knows it, and that of this end of it.  txtrace merge finds by both which
  * calls of two machines are those of one connection.  The kernel tells the second one, and the first one if the program
  * did not ask for it; this costs little beside a connection.
@@ -98,7 +125,7 @@ static bool find_both_ends(int fd, const struct sockaddr *address, size_t length
 	int saved_errno = errno;
 	int result;
 
-	if (whole == 0 || length < whole || px_fd_is_confined())
+	if (whole == 0 || length < whole || may_not_ask())
 		return false;
 	memcpy(ends->bytes, address, whole);
 	result = (int)syscall(SYS_getsockname, fd, ends->bytes + whole, &own);
@@ -211,22 +238,22 @@ static size_t find_peer(int fd, struct sockaddr_in6 *peer)
 {
 	socklen_t length = sizeof(*peer);
 	int saved_errno = errno;
-	int result = px_fd_is_confined() ? -1 : (int)syscall(SYS_getpeername, fd, peer, &length);
+	int result = may_not_ask() ? -1 : (int)syscall(SYS_getpeername, fd, peer, &length);
 
 	errno = saved_errno;
-	return result == 0 ? length_filled_in((const struct sockaddr *)peer, &length) : 0;
+	return result == 0 ? length_filled_in((const struct sockaddr *)peer, sizeof(*peer), &length) : 0;
 }
 
-/* Many programs, such as those with libuv, do not ask accept for the address. */
+/* Many programs, such as those with libuv, do not ask accept for the address, and some have no room for all of it. */
 static void record_accept(struct px_site site, uint32_t flags, int fd, int accepted, int64_t outcome,
-			  const struct sockaddr *address, const socklen_t *length)
+			  const struct sockaddr *address, size_t length)
 {
 	struct sockaddr_in6 peer;
 
 	if (accepted < 0)
 		record_address(site, flags, fd, outcome, NULL, 0);
-	else if (address)
-		record_connection(site, flags, fd, accepted, outcome, address, length_filled_in(address, length));
+	else if (length > 0)
+		record_connection(site, flags, fd, accepted, outcome, address, length);
 	else
 		record_connection(site, flags, fd, accepted, outcome, (const struct sockaddr *)&peer,
 				  find_peer(accepted, &peer));
@@ -236,15 +263,17 @@ static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, so
 			 int flags)
 {
 	struct px_hook_sample sample = px_hook_begin();
+	const struct sockaddr *peer = output_address(address);
 	bool waits = accept_waits(fd, flags);
+	socklen_t room = room_for(peer, length);
 	int result;
 
 	if (waits)
 		px_hook_record_fd(site, PX_RECORD_BEGINS, fd, 0, 0);
 	result = PX_REAL(&sample, really_accept(site.wrapper, fd, address, length, flags));
 	px_fd_opened(result);
-	record_accept(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, px_outcome(result),
-		      output_address(address), length);
+	record_accept(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, px_outcome(result), peer,
+		      result >= 0 ? length_filled_in(peer, room, length) : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;
 }
@@ -424,6 +453,8 @@ static bool must_wait(int fd, int64_t result)
 	({                                                                                         \
 		struct px_hook_sample sample_ = px_hook_begin();                                   \
 		const int flags_ = flags;                                                          \
+		const struct sockaddr *const address_ = address;                                   \
+		const socklen_t room_ = room_for(address_, length);                                \
 		const int saved_errno_ = errno;                                                    \
 		const bool tries_ = px_fd_may_try(fd, flags_);                                     \
 		bool waits_ = !tries_ && !(flags_ & MSG_DONTWAIT) && px_fd_would_wait(fd, POLLIN); \
@@ -444,8 +475,8 @@ static bool must_wait(int fd, int64_t result)
 			result = PX_REAL(&sample_, real);                                          \
 		outcome_ = px_outcome(result);                                                     \
 		px_fd_record_more(site, px_unlikely(waits_) ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
-				  fd, (uint32_t)(value), outcome_, address,                        \
-				  result > 0 ? length_filled_in(address, length) : 0);             \
+				  fd, (uint32_t)(value), outcome_, address_,                       \
+				  result > 0 ? length_filled_in(address_, room_, length) : 0);     \
 		px_hook_end(&sample_, (site).wrapper);                                             \
 		result;                                                                            \
 	})

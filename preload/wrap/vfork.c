@@ -14,12 +14,15 @@
  */
 #include "wrap/vfork.h"
 
+#include <errno.h>
+
 #include "hook.h"
 #include "trace/inside.h"
 #include "wrap/descriptor.h"
 #include "wrap/vfork_exec.h"
 
-#if defined __x86_64__ || defined __i386__ || (defined __aarch64__ && defined __LP64__) /* as in wrappers.def */
+/* As in wrappers.def. */
+#if (defined __x86_64__ && defined __LP64__) || defined __i386__ || (defined __aarch64__ && defined __LP64__)
 /*
  * The wrapper of vfork() keeps the return address and a register in a place while the thread waits for its child.  A
  * child that calls vfork() itself takes none.
@@ -27,22 +30,24 @@
 static struct place {
 	void *caller;	  /* The assembly code knows the offsets of these two members: */
 	uintptr_t kept;	  /* the first two words. */
-	uint32_t is_used;
+	uintptr_t owner;  /* the thread, by the address of its errno; 0: free */
 } places[64]; /* for threads that are in vfork() at the same time */
 
 static struct place *take_place(void)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (px_compare_exchange(&places[i].is_used, (uint32_t)0, (uint32_t)1))
+		if (px_compare_exchange(&places[i].owner, (uintptr_t)0, (uintptr_t)&errno))
 			return &places[i];
 	return NULL;
 }
 
+/* A signal handler may call fork() while vfork() returns.  Then the child also returns from that vfork(). */
 void px_vfork_forget(void)
 {
 	px_vfork_exec_forget();
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		px_write_once(&places[i].is_used, 0);
+		if (px_read_once(&places[i].owner) != (uintptr_t)&errno)
+			px_write_once(&places[i].owner, (uintptr_t)0);
 }
 
 #define USED_BY_ASM __attribute__((used, visibility("hidden")))
@@ -75,7 +80,7 @@ void px_vfork_after(struct place *place, pid_t pid)
 
 	px_hook_record_fd(site, PX_RECORD_ENDS, 0, 0, px_outcome(pid));
 	px_vfork_exec_record();
-	px_store_release(&place->is_used, 0);
+	px_store_release(&place->owner, (uintptr_t)0);
 }
 
 /*
@@ -214,7 +219,9 @@ FUNCTION("clone",
 	"jmp *%eax\n");
 
 #else
+/* hint #34 is BTI C: in a program that has this protection, such a function must begin with it. */
 FUNCTION("vfork",
+	"hint #34\n"
 	"stp x29, x30, [sp, #-32]!\n" CFA("32")
 	".cfi_rel_offset x29, 0\n.cfi_rel_offset x30, 8\n"
 	"mov x0, x30\n"
@@ -248,6 +255,7 @@ FUNCTION("vfork",
 	".cfi_restore x29\n.cfi_restore x30\n"
 	"ret\n");
 FUNCTION("clone",
+	"hint #34\n"
 	"sub sp, sp, #80\n" CFA("80")
 	"stp x0, x1, [sp]\nstp x2, x3, [sp, #16]\nstp x4, x5, [sp, #32]\nstp x6, x7, [sp, #48]\n"
 	"str x30, [sp, #64]\n.cfi_rel_offset x30, 64\n"

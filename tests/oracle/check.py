@@ -110,7 +110,7 @@ class Shown:
     def follow(self, event):
         found = re.match(r"tid=(\d+)", str(event["data"]))
         tid = int(found[1]) if found else 0
-        if event["event"] == "txtrace_cpu_time":
+        if event["event"] in ("txtrace_cpu_time", "txtrace_thread_time"):
             self.is_counted = True
         if event["event"] == "txtrace_sched_start":
             self.sched_start = event["ns"]

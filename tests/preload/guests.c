@@ -13,6 +13,9 @@
  *	writes		a few calls
  *	nowhere		executes what is at no address
  *	crowd N		has N threads at the same time
+ *	edge		accepts and receives with less room for an address than it has, at the end of a page
+ *	filtered	executes itself (filtered FD) with a filter that kills for two calls about a socket, and accepts
+ *	returning	a handler calls fork() while vfork() returns, and the child calls vfork() before it returns, too
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -20,6 +23,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdbool.h>
 #include <pthread.h>
@@ -28,9 +32,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int confine_by_filter(void)
@@ -304,6 +311,118 @@ static int crowd(int nr)
 	return 0;
 }
 
+/* A socket of this type with an address of the machine, which is stored. */
+static int bound_socket(int type, struct sockaddr_in *address)
+{
+	socklen_t length = sizeof(*address);
+	int fd = socket(AF_INET, type, 0);
+
+	*address = (struct sockaddr_in){.sin_family = AF_INET};
+	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)address, length) != 0 ||
+	    getsockname(fd, (struct sockaddr *)address, &length) != 0)
+		exit(1);
+	return fd;
+}
+
+static void ask(const struct sockaddr_in *address)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0)
+		exit(1);
+}
+
+static int edge(void)
+{
+	struct sockaddr_in address, of_datagrams;
+	int server = bound_socket(SOCK_STREAM, &address), fd = bound_socket(SOCK_DGRAM, &of_datagrams);
+	long page = sysconf(_SC_PAGESIZE);
+	char *end = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char byte = 'x';
+
+	end += page;
+	if (mprotect(end, (size_t)page, PROT_NONE) != 0 || listen(server, 8) != 0)
+		return 1;
+	for (socklen_t room = 0; room <= sizeof(address); room++) {
+		socklen_t length = room;
+
+		ask(&address);
+		if (accept(server, (struct sockaddr *)(void *)(end - room), &length) < 0 || length != sizeof(address))
+			return 2;
+		length = room;
+		if (sendto(fd, &byte, 1, 0, (struct sockaddr *)&of_datagrams, sizeof(of_datagrams)) != 1 ||
+		    recvfrom(fd, &byte, 1, 0, (struct sockaddr *)(void *)(end - room), &length) != 1 ||
+		    length != sizeof(address))
+			return 3;
+	}
+	return 0;
+}
+
+static int filtered(const char *listening)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getsockname, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpeername, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog all = {sizeof(program) / sizeof(program[0]), program};
+	struct sockaddr_in address;
+	char text[16];
+	int fd;
+
+	if (listening)
+		return accept(atoi(listening), NULL, NULL) < 0 ||
+		       accept(atoi(listening), (struct sockaddr *)&address, &(socklen_t){sizeof(address)}) < 0;
+	fd = bound_socket(SOCK_STREAM, &address);
+	if (listen(fd, 8) != 0)
+		return 1;
+	ask(&address);
+	ask(&address);
+	snprintf(text, sizeof(text), "%d", fd);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) != 0)
+		return 77;
+	execl("/proc/self/exe", "guests", "filtered", text, (char *)NULL);
+	return 1;
+}
+
+static int nr_forks, status_of_child;
+
+static void fork_while_vfork_returns(int number)
+{
+	pid_t child;
+
+	(void)number;
+	if (nr_forks++ > 0)
+		return;
+	child = fork();
+	if (child != 0) {
+		waitpid(child, &status_of_child, 0);
+		return;
+	}
+	child = vfork();
+	if (child == 0)
+		_exit(0);
+	waitpid(child, NULL, 0);
+}
+
+static int returning(void)
+{
+	pid_t self = getpid(), child;
+
+	signal(SIGUSR1, fork_while_vfork_returns);
+	child = vfork();
+	if (child == 0) {
+		kill(self, SIGUSR1);
+		_exit(3);
+	}
+	if (getpid() != self)
+		_exit(5);
+	waitpid(child, NULL, 0);
+	return nr_forks != 1 || !WIFEXITED(status_of_child) || WEXITSTATUS(status_of_child) != 5;
+}
+
 int main(int argc, char **argv)
 {
 	const char *scene = argc > 1 ? argv[1] : "";
@@ -320,6 +439,12 @@ int main(int argc, char **argv)
 		return handler();
 	if (strcmp(scene, "naked") == 0)
 		return naked();
+	if (strcmp(scene, "edge") == 0)
+		return edge();
+	if (strcmp(scene, "filtered") == 0)
+		return filtered(argc > 2 ? argv[2] : NULL);
+	if (strcmp(scene, "returning") == 0)
+		return returning();
 	if (strcmp(scene, "nowhere") == 0)
 		return nowhere();
 	if (strcmp(scene, "crowd") == 0 && argc > 2)

@@ -52,6 +52,9 @@ done
 scene handler
 scene naked
 scene nowhere
+scene edge
+scene filtered
+scene returning
 # The cost of a thread does not grow with the number of threads. If it did, this would take minutes.
 if scene crowd 5000; then
 	rm -f "$scratch/own.trx"
