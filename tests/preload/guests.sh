@@ -53,8 +53,22 @@ scene handler
 scene naked
 scene nowhere
 scene edge
-scene filtered
-scene returning
+# Also in the child of the handler, which is traced only so.
+if scene returning; then
+	nr_checks=$((nr_checks + 1))
+	TXTRACE_PRELOAD=$object "$tool" record --preload --inherit --force -o "$scratch/returning.trx" "$guests" returning \
+		>"$scratch/out" 2>"$scratch/err" || complain "returning: with its children it exits with $?: $(cat "$scratch/err")"
+fi
+# A filter that somebody else installed, and that kills for two calls about a socket.
+nr_checks=$((nr_checks + 2))
+"$guests" filtered "$guests" accepts >"$scratch/out" 2>&1
+if [ $? -ne 77 ]; then
+	"$guests" filtered env LD_PRELOAD="$object" TXTRACE_OUT="$scratch/filtered.trx" "$guests" accepts >"$scratch/out" 2>&1 ||
+		complain "filtered: it exits with $?"
+	[ "$(events_of "$scratch/filtered.trx" accept)" -eq 2 ] || complain 'filtered: calls of accept are missing'
+else
+	echo 'SKIP filtered: the scene cannot run here'
+fi
 # The cost of a thread does not grow with the number of threads. If it did, this would take minutes.
 if scene crowd 5000; then
 	rm -f "$scratch/own.trx"
