@@ -3,8 +3,11 @@
 #ifndef TXTRACE_BASE_LEFTOVERS_H
 #define TXTRACE_BASE_LEFTOVERS_H
 
-/* The path must stay valid until leftovers_forget().  If there are very many files, the last ones are not noted. */
-void leftovers_note(const char *path);
+/*
+ * Make a file like mkostemp(path, O_CLOEXEC).  The path must stay valid until leftovers_forget().  If there are very
+ * many files, the last ones are not removed.
+ */
+int leftovers_make(char *path);
 void leftovers_forget(const char *path);
 
 #endif

@@ -214,10 +214,8 @@ static int make_temporary(const char *directory, const char *name, char **path)
 
 	if (asprintf(path, "%s/.%.200s.XXXXXX", directory, name) < 0)
 		*path = must(NULL);
-	fd = mkostemp(*path, O_CLOEXEC);
-	if (fd >= 0) {
-		leftovers_note(*path);
-	} else {
+	fd = leftovers_make(*path);
+	if (fd < 0) {
 		message_error(errno, "%s", *path);
 		free(*path);
 		*path = NULL;
