@@ -472,7 +472,9 @@ struct txtrace_object {
 	char name[64];		   /* with a terminating null */
 	unsigned long long address; /* address or descriptor of an object of calls; 0: not known */
 	unsigned long long site;    /* address of the first call that used an object of calls; 0: not known */
-	unsigned long long __reserved[2];
+	unsigned int thread;	    /* handle of the thread that made this call; 0: not known */
+	unsigned int __reserved_int;
+	unsigned long long __reserved[1];
 };
 
 /*
@@ -530,10 +532,10 @@ int txtrace_name_object(const void *__object, const char *__name);
  * The controller of a stream with a log calls this to give names to objects that the traced program has not named. From
  * now on, when a call in the log refers to such an object for the first time, the library calls name().  name() stores
  * the name, with a null byte at its end, in at most size bytes at text, and returns 0.  Any other return value means
- * that the object has no name.  Only the members handle, type, pid, address and site of *object are set.  The thread
- * that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must not
- * use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active stream
- * of this process with a log.
+ * that the object has no name.  Only the members handle, type, pid, address, site and thread of *object are set.  The
+ * thread that flushes the stream calls name().  This may be a thread of the library with a stack of 1 MiB.  name() must
+ * not use trid.  If the argument name is NULL, the library stops calling a function.  EINVAL: trid is not an active
+ * stream of this process with a log.
  */
 int txtrace_set_namer(trace_id_t __trid,
 		      int (*__name)(void *__argument, const struct txtrace_object *__object,
@@ -638,6 +640,16 @@ int txtrace_get_modules(trace_id_t __trid, char *__buffer, size_t __size, size_t
  * Store as many whole lines as fit, and their length in *length.  ESRCH: the modules of this process are not known.
  */
 int txtrace_get_process_modules(pid_t __pid, char *__buffer, size_t __size, size_t *__length);
+
+/*
+ * A process may execute several programs, one after the other.  Get the modules of the one to which the thread with
+ * this handle belonged, or of the last one if the handle is 0, as that program stored them.  For this, a stream of
+ * another process of the same user must have traced it, and must still exist.  Store the first handle of this program
+ * in *first: its threads have handles from *first on, and the threads of the programs before it have smaller ones.  If
+ * size is 0, store only that; then buffer may be NULL.  ESRCH: the modules of this program are not known.
+ */
+int txtrace_get_program_modules(pid_t __pid, unsigned int __handle, char *__buffer, size_t __size,
+				size_t *__length, unsigned int *__first);
 
 /*
  * Logs of controllers that were killed, or ended without exit().  Until the machine is restarted, the events that such

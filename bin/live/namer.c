@@ -18,12 +18,21 @@
 /* Read /proc at most this often for a process, because a program may load a library for each object. */
 #define READS_MAX 64
 
+/* A program that a process executed, and stored the modules of. */
+struct program {
+	unsigned int first; /* handle: it has the threads from this one on */
+	struct symbols *symbols;
+};
+
 struct process {
 	pid_t pid;
+	struct program *program; /* those that were asked for */
+	unsigned int nr_programs;
+	/* The rest is for a process that stores nothing, because another user traces it. */
 	unsigned int nr_reads;
 	bool is_final;		 /* the modules were read after the end */
 	struct symbols *symbols; /* NULL if the modules were never read */
-	struct symbols **former; /* of the programs that it executed before */
+	struct symbols **former; /* of the programs that were seen before */
 	unsigned int nr_former;
 	dev_t device;		 /* the program whose modules were read */
 	ino_t inode;
@@ -201,6 +210,66 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 	return true;
 }
 
+/* Return the program to which the thread with this handle belonged, or NULL if it is not known. */
+static struct program *program_of(struct process *process, unsigned int thread)
+{
+	struct program *program = process->program;
+	struct symbols *symbols;
+	unsigned int first;
+	size_t length;
+
+	if (txtrace_get_program_modules(process->pid, thread, NULL, 0, &length, &first) != 0)
+		return NULL;
+	for (unsigned int i = 0; i < process->nr_programs; i++)
+		if (program[i].first == first)
+			return &program[i];
+	symbols = symbols_of_program(process->pid, thread);
+	if (!symbols)
+		return NULL;
+	process->program = program = must(reallocarray(program, process->nr_programs + 1, sizeof(*program)));
+	program[process->nr_programs] = (struct program){first, symbols};
+	return &program[process->nr_programs++];
+}
+
+/* The program may have loaded libraries since it stored its modules.  Return true if the modules were read again. */
+static bool read_again(struct process *process, struct program *program)
+{
+	struct symbols *symbols;
+	bool is_same;
+
+	if (process->nr_reads == READS_MAX)
+		return false;
+	process->nr_reads++;
+	symbols = symbols_of_process(process->pid);
+	if (!symbols)
+		return false;
+	is_same = symbols_is_same_program(program->symbols, symbols);
+	symbols_free(is_same ? program->symbols : symbols);
+	if (is_same)
+		program->symbols = symbols;
+	return is_same;
+}
+
+/*
+ * Set *is_named to false if the program of the object gives no name.  Return false if the process has stored no
+ * modules.
+ */
+static bool put_stored_name(struct process *process, const struct txtrace_object *object, char *text, size_t size,
+			    bool *is_named)
+{
+	struct program *program = program_of(process, object->thread);
+	unsigned int first;
+	size_t length;
+
+	if (program)
+		*is_named = put_name_by(process, program->symbols, object, text, size) ||
+			    (read_again(process, program) &&
+			     put_name_by(process, program->symbols, object, text, size));
+	else
+		*is_named = false;
+	return program || txtrace_get_program_modules(process->pid, 0, NULL, 0, &length, &first) == 0;
+}
+
 /*
  * Nothing says which of its programs the process executed when it used the object first.  So the name is known if only
  * one of those that have the code of that use gives one.  owned: ask only those; code that is compiled at run time
@@ -246,6 +315,8 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	process->has_objects = true;
+	if (put_stored_name(process, object, text, size, &is_named))
+		goto unlock;
 	is_known = is_up_to_date(process);
 	is_named = is_known && put_name(process, object, text, size);
 	/*
@@ -254,6 +325,7 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	 */
 	if (is_known && !is_named && inspect_again(process))
 		is_named = put_name(process, object, text, size);
+unlock:
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;
 }
@@ -264,7 +336,7 @@ unsigned int namer_count_unread(struct namer *namer)
 
 	pthread_mutex_lock(&namer->mutex);
 	for (size_t i = 0; i < namer->nr; i++)
-		nr += namer->process[i].has_objects && !namer->process[i].symbols;
+		nr += namer->process[i].has_objects && !namer->process[i].symbols && namer->process[i].nr_programs == 0;
 	pthread_mutex_unlock(&namer->mutex);
 	return nr;
 }
@@ -275,6 +347,9 @@ void namer_free(struct namer *namer)
 		symbols_free(namer->process[i].symbols);
 		for (unsigned int k = 0; k < namer->process[i].nr_former; k++)
 			symbols_free(namer->process[i].former[k]);
+		for (unsigned int k = 0; k < namer->process[i].nr_programs; k++)
+			symbols_free(namer->process[i].program[k].symbols);
+		free(namer->process[i].program);
 		free(namer->process[i].former);
 		shared_memory_free(&namer->process[i].memory);
 	}

@@ -104,19 +104,34 @@ struct symbols *symbols_of_log(trace_id_t trace)
 	return symbols;
 }
 
-struct symbols *symbols_of_process(pid_t pid)
+/* thread: NULL: the program that the process runs, or ran last. */
+static struct symbols *read_process(pid_t pid, const unsigned int *thread)
 {
 	char *text = must(malloc(MODULES_BYTES + 1));
 	struct symbols *symbols = NULL;
+	unsigned int first;
 	size_t length;
+	int error;
 
-	if (txtrace_get_process_modules(pid, text, MODULES_BYTES, &length) == 0) {
+	error = thread ? txtrace_get_program_modules(pid, *thread, text, MODULES_BYTES, &length, &first) :
+			 txtrace_get_process_modules(pid, text, MODULES_BYTES, &length);
+	if (!error) {
 		text[length] = '\0';
 		symbols = must(calloc(1, sizeof(*symbols)));
 		read_lines(symbols, text, 0);
 	}
 	free(text);
 	return symbols;
+}
+
+struct symbols *symbols_of_process(pid_t pid)
+{
+	return read_process(pid, NULL);
+}
+
+struct symbols *symbols_of_program(pid_t pid, unsigned int thread)
+{
+	return read_process(pid, &thread);
 }
 
 static bool is_same_module(const struct module *a, const struct module *b)

@@ -29,6 +29,12 @@ struct symbols *symbols_of_log(trace_id_t trace);
 struct symbols *symbols_of_process(pid_t pid);
 
 /*
+ * Read the modules of the program of a process to which the thread with this handle belonged.  Return NULL if they are
+ * not known.
+ */
+struct symbols *symbols_of_program(pid_t pid, unsigned int thread);
+
+/*
  * Return true if both lists have the same program at the same addresses.  If not, the process has executed a program
  * between the two.
  */

@@ -74,7 +74,8 @@ static int ask(const struct px_namer *to, const struct px_call_object *known, ch
 					.priority = -1,
 					.pid = (pid_t)known->object.pid,
 					.address = known->address,
-					.site = known->site};
+					.site = known->site,
+					.thread = known->first_user};
 
 	return ((namer *)to->function)(to->argument, &object, text, size);
 }

@@ -247,6 +247,24 @@ PX_EXPORT int txtrace_get_process_modules(pid_t pid, char *buffer, size_t size, 
 	return 0;
 }
 
+PX_EXPORT int txtrace_get_program_modules(pid_t pid, unsigned int thread, char *buffer, size_t size, size_t *length,
+					  unsigned int *first)
+{
+	size_t got = 0;
+	int state;
+
+	if (pid <= 0 || (!buffer && size > 0) || !length || !first)
+		return EINVAL;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	px_process_init();
+	*first = px_maps_file_list_of((uint32_t)pid, thread, size > 0 ? buffer : NULL, size, &got);
+	pthread_setcancelstate(state, &state);
+	if (*first == 0 || (size > 0 && got == 0))
+		return ESRCH;
+	*length = got;
+	return 0;
+}
+
 PX_EXPORT int txtrace_set_tick(trace_id_t trid, double tick_ns)
 {
 	struct px_archive *archive;

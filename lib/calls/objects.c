@@ -10,6 +10,7 @@
 
 #define KEYS_MAX (4 * PX_CALL_OBJECTS_MAX)
 #define BUCKETS 16384
+#define PID_BUCKETS 4096
 #define NAME_BITS 18
 #define NAME_BYTES_MAX 59
 
@@ -19,6 +20,7 @@ struct node {
 	uint32_t object;
 	uint32_t next;	/* next key in the bucket, or in the free list */
 	uint32_t next_of_object;
+	uint32_t newer_of_pid, older_of_pid; /* the other keys in the bucket of the pid */
 };
 
 /* calloc() returns pages of zeros, so the parts that are never used take no memory. */
@@ -30,6 +32,7 @@ struct px_call_objects {
 	const struct px_namer *namer;
 	uint64_t names[(1 << NAME_BITS) / 64]; /* bit set of the hashes of names in use */
 	uint32_t key_bucket[BUCKETS], handle_bucket[BUCKETS];
+	uint32_t newest_of_pid[PID_BUCKETS];
 	struct px_call_object object[PX_CALL_OBJECTS_MAX];
 	struct node key[KEYS_MAX];
 };
@@ -186,11 +189,41 @@ static void forget(struct px_call_objects *objects, struct px_call_object *objec
 	objects->free_objects = index;
 }
 
+static uint32_t *bucket_of_pid(struct px_call_objects *objects, uint32_t pid)
+{
+	return &objects->newest_of_pid[mix(pid) % PID_BUCKETS];
+}
+
+static void enter_pid(struct px_call_objects *objects, uint32_t i)
+{
+	struct node *node = &objects->key[i - 1];
+	uint32_t *newest = bucket_of_pid(objects, node->key.pid);
+
+	node->newer_of_pid = 0;
+	node->older_of_pid = *newest;
+	if (*newest)
+		objects->key[*newest - 1].newer_of_pid = i;
+	*newest = i;
+}
+
+static void leave_pid(struct px_call_objects *objects, uint32_t i)
+{
+	const struct node *node = &objects->key[i - 1];
+
+	if (node->newer_of_pid)
+		objects->key[node->newer_of_pid - 1].older_of_pid = node->older_of_pid;
+	else
+		*bucket_of_pid(objects, node->key.pid) = node->older_of_pid;
+	if (node->older_of_pid)
+		objects->key[node->older_of_pid - 1].newer_of_pid = node->newer_of_pid;
+}
+
 static void drop_key(struct px_call_objects *objects, uint32_t i)
 {
 	struct node *node = &objects->key[i - 1];
 	struct px_call_object *object = &objects->object[node->object - 1];
 
+	leave_pid(objects, i);
 	UNLINK(objects, bucket_of_key(objects, &node->key), i, NEXT_OF_BUCKET);
 	UNLINK(objects, &object->first_key, i, NEXT_OF_OBJECT);
 	node->next = objects->free_keys;
@@ -248,6 +281,18 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 			      .next = *bucket_of_key(objects, key),
 			      .next_of_object = object->first_key};
 	*bucket_of_key(objects, key) = object->first_key = i;
+	enter_pid(objects, i);
+}
+
+void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid)
+{
+	for (uint32_t i = *bucket_of_pid(objects, pid), older; i; i = older) {
+		const struct px_key *key = &objects->key[i - 1].key;
+
+		older = objects->key[i - 1].older_of_pid;
+		if (key->pid == pid && key->space != PX_SPACE_FD)
+			px_call_objects_unbind(objects, key);
+	}
 }
 
 struct px_call_object *px_call_objects_add(struct px_call_objects *objects,

@@ -48,6 +48,7 @@ struct px_call_object {
 	/* Address or descriptor of the object; for a thread, its pthread_t. */
 	uint64_t address;
 	uint64_t site;		 /* code address of the first call that used the object */
+	uint32_t first_user;	 /* handle of the thread that made this call; 0: not known */
 
 	/* State of resolve.c and wakers.c.  Times are values of px_wakers.now. */
 	/* Thread that released it last; for a queue: the last sender and the last receiver. */
@@ -114,6 +115,12 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
  * object stays valid until the next call of px_call_objects_add().
  */
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
+
+/*
+ * The process has executed another program: unbind all keys of its memory and of its threads.  Its descriptors stay,
+ * because only those are closed that the program has marked.
+ */
+void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid);
 
 /*
  * Add an object without a key and without a name.  If handle is 0, give the object the next handle

@@ -51,16 +51,36 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
+ * The first record of another main thread says that the process has executed another program, or that this is another
+ * process with the same pid.
+ */
+static void end_former_program(struct px_resolve *all, const struct px_record *record)
+{
+	const struct px_key key = {.value = record->pid, .pid = record->pid, .space = PX_SPACE_TID};
+	const struct px_call_object *former;
+	struct px_object thread;
+
+	if (!px_threadmap_find(all->threads, record->context, &thread) || thread.type != PX_TXTB_THREAD ||
+	    thread.pid != record->pid || thread.tid != record->pid)
+		return;
+	former = px_call_objects_at(all->objects, &key);
+	if (former && former->object.handle != record->context)
+		px_call_objects_end_program(all->objects, record->pid);
+}
+
+/*
  * Return the thread of the record.  A record of another thread may have added this thread before.  But only a record of
  * the thread itself has its exact identity.
  */
 static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
 					struct px_translation *to)
 {
-	struct px_call_object *self = thread_with(all, record->context, record->pid,
-						  record->thread);
+	struct px_call_object *self = px_call_objects_of(all->objects, record->context);
 	struct px_object known;
 
+	if (!self || !self->is_known)
+		end_former_program(all, record);
+	self = thread_with(all, record->context, record->pid, record->thread);
 	self->priority = record->priority;
 	if (self->is_known)
 		return self;
@@ -141,6 +161,7 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 	object->object.pid = call->record->pid;
 	object->address = key->value;
 	object->site = call->record->address;
+	object->first_user = call->record->context;
 	px_call_objects_bind(all->objects, key, object);
 	name_object(all, call, object, has_text);
 	return object;

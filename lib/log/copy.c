@@ -53,6 +53,44 @@ static int compare_addresses(const void *a, const void *b)
 	return (x->type > y->type) - (x->type < y->type);
 }
 
+static int compare_calls(const void *a, const void *b)
+{
+	const struct px_archive_object *x = a, *y = b;
+	int order = compare_addresses(a, b);
+
+	if (order == 0 && x->site != y->site)
+		order = x->site > y->site ? 1 : -1;
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* Return the length of a name without the number that an object has if another one had this name before. */
+static size_t length_without_number(const char *name)
+{
+	const char *number = strrchr(name, '#');
+
+	return number && number > name && number[-1] == ' ' ? (size_t)(number - 1 - name) : strlen(name);
+}
+
+static bool has_same_name(const struct px_archive_object *a, const struct px_archive_object *b)
+{
+	size_t length = length_without_number(a->name);
+
+	return length == length_without_number(b->name) && memcmp(a->name, b->name, length) == 0;
+}
+
+/* A program may make an object at one address again and again: keep one of them. */
+static void drop_equal(struct px_log_copy *copy)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < copy->nr_calls; i++)
+		if (nr == 0 || compare_addresses(&copy->call[nr - 1], &copy->call[i]) != 0 ||
+		    copy->call[nr - 1].site != copy->call[i].site ||
+		    !has_same_name(&copy->call[nr - 1], &copy->call[i]))
+			copy->call[nr++] = copy->call[i];
+	copy->nr_calls = nr;
+}
+
 static bool add_object(struct px_log_copy *copy, const struct px_archive_object *object)
 {
 	struct px_archive_object *larger;
@@ -88,7 +126,8 @@ static bool load_objects(struct px_log_copy *copy)
 	if (copy->nr_objects > 0)
 		qsort(copy->object, copy->nr_objects, sizeof(*copy->object), compare_handles);
 	if (nr > 0)
-		qsort(copy->call, nr, sizeof(*copy->call), compare_addresses);
+		qsort(copy->call, nr, sizeof(*copy->call), compare_calls);
+	drop_equal(copy);
 	return true;
 }
 
@@ -113,18 +152,55 @@ static void load_types(struct px_log_copy *copy)
 		}
 }
 
+/*
+ * Return one of these objects if they all have one name.  site: look only at those with this first call; 0: at all.
+ * Otherwise return NULL.
+ */
+static const struct px_archive_object *find_only_name(const struct px_archive_object *object, size_t nr, uint64_t site)
+{
+	const struct px_archive_object *found = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (site != 0 && object[i].site != site)
+			continue;
+		if (found && !has_same_name(found, &object[i]))
+			return NULL;
+		found = found ? found : &object[i];
+	}
+	return found;
+}
+
+/*
+ * Find the object of the other log.  Several objects may have had this address, one after the other, also in several
+ * programs that one process executed.  Then the first call says which one it is.  Return NULL if this is not known.
+ */
+static const struct px_archive_object *find_call_object(const struct px_log_copy *copy,
+							 const struct px_call_object *object)
+{
+	const struct px_archive_object key = {.address = object->address,
+					      .pid = object->object.pid,
+					      .type = object->object.type};
+	const struct px_archive_object *end = copy->call + copy->nr_calls, *found, *last, *named;
+
+	found = copy->nr_calls > 0 ?
+			bsearch(&key, copy->call, copy->nr_calls, sizeof(key), compare_addresses) :
+			NULL;
+	if (!found)
+		return NULL;
+	for (last = found; last + 1 < end && compare_addresses(last + 1, &key) == 0; last++)
+		;
+	while (found > copy->call && compare_addresses(found - 1, &key) == 0)
+		found--;
+	named = find_only_name(found, (size_t)(last + 1 - found), object->site);
+	return named ? named : find_only_name(found, (size_t)(last + 1 - found), 0);
+}
+
 /* An object of calls has the name that it had in the other log. */
 static int name_object(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		       size_t size)
 {
 	const struct px_log_copy *copy = namer->argument;
-	const struct px_archive_object key = {.address = object->address,
-					      .pid = object->object.pid,
-					      .type = object->object.type};
-	const struct px_archive_object *found =
-		copy->nr_calls > 0 ? bsearch(&key, copy->call, copy->nr_calls, sizeof(key),
-					     compare_addresses) :
-				     NULL;
+	const struct px_archive_object *found = find_call_object(copy, object);
 	size_t length;
 
 	if (size == 0)

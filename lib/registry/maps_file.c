@@ -20,6 +20,15 @@
 #define HASH_FIRST UINT32_C(2166136261)
 #define HASH_FACTOR UINT32_C(16777619)
 
+#define HEADER_BYTES_MAX (2 * PX_DECIMAL_DIGITS + 2)
+#define HANDLE_SHIFT 8	   /* the bits of a handle above its serial number are the type */
+#define PROGRAMS_MAX 10000 /* the programs of a process that are looked at; hostile files may name each other */
+
+/* The first line of a file. */
+struct header {
+	uint32_t first, previous;
+};
+
 /* The lines with code at the last look.  A child of fork has the mappings of its parent, and its copy of this. */
 static uint32_t stored_hash;
 
@@ -116,8 +125,75 @@ static bool copy_lines(int to, uint32_t *hash)
 	return is_done;
 }
 
+static bool write_header(int fd, const struct header *header)
+{
+	char line[HEADER_BYTES_MAX], *end = px_decimal_put(line, header->first);
+
+	*end++ = ' ';
+	end = px_decimal_put(end, header->previous);
+	*end++ = '\n';
+	return syscall(SYS_write, fd, line, (size_t)(end - line)) == end - line;
+}
+
+/* Read the header, and leave the offset of the file behind it. */
+static bool read_header(int fd, struct header *header)
+{
+	char line[HEADER_BYTES_MAX + 1];
+	long got = syscall(SYS_read, fd, line, HEADER_BYTES_MAX);
+	const char *blank, *end;
+
+	line[got > 0 ? got : 0] = '\0';
+	blank = strchr(line, ' ');
+	end = strchr(line, '\n');
+	if (!blank || !end || blank > end || lseek(fd, end + 1 - line, SEEK_SET) < 0)
+		return false;
+	*header = (struct header){(uint32_t)px_decimal_get(line), (uint32_t)px_decimal_get(blank + 1)};
+	return true;
+}
+
+/*
+ * Open the file of a program (first: as px_registry_maps_name()), if it belongs to our user.  Return its descriptor, or
+ * -1.
+ */
+static int open_stored(uint32_t index, uint32_t generation, uint32_t pid, uint32_t first, struct header *header)
+{
+	char name[PX_SHM_NAME_MAX];
+	int fd;
+
+	px_registry_maps_name(index, generation, pid, first, name);
+	if (px_shm_open(name, &fd) != 0)
+		return -1;
+	if (px_shm_is_private(fd) && read_header(fd, header))
+		return fd;
+	syscall(SYS_close, fd);
+	return -1;
+}
+
+/*
+ * The file of this process may be that of the program before this one, or that of another process which had this pid.
+ * Give it that program's name too, so that it is always found.  Return the first handle of the program before this one,
+ * or 0.
+ */
+static uint32_t put_aside(uint32_t index, uint32_t generation, uint32_t pid, uint32_t first)
+{
+	char name[PX_SHM_NAME_MAX], former[PX_SHM_NAME_MAX];
+	struct header header;
+	int fd = open_stored(index, generation, pid, 0, &header);
+
+	if (fd < 0)
+		return 0;
+	syscall(SYS_close, fd);
+	if (header.first == first)
+		return header.previous;
+	px_registry_maps_name(index, generation, pid, 0, name);
+	px_registry_maps_name(index, generation, pid, header.first, former);
+	px_shm_link(name, former);
+	PX_TESTPOINT("maps_file.store.aside");
+	return header.first;
+}
+
 /* A file beyond the limit would end the program with SIGXFSZ. */
-static bool store(const char *name, const char *temporary)
+static bool store(const char *name, const char *temporary, const struct header *header)
 {
 	bool is_whole;
 	uint32_t hash;
@@ -125,7 +201,7 @@ static bool store(const char *name, const char *temporary)
 
 	if (px_shm_is_beyond_limit(BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
 		return false;
-	is_whole = copy_lines(fd, &hash);
+	is_whole = write_header(fd, header) && copy_lines(fd, &hash);
 	syscall(SYS_close, fd);
 	if (is_whole) {
 		px_write_once(&stored_hash, hash);
@@ -153,18 +229,20 @@ static void remove_without_segment(uint32_t index, uint32_t generation, const ch
 		px_shm_unlink(name);
 }
 
-void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uint32_t pid)
+void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uint32_t pid, uint32_t first)
 {
 	char name[PX_SHM_NAME_MAX], temporary[PX_SHM_NAME_MAX];
+	struct header header = {.first = first};
 	int saved_errno = errno;
 
 	if (slot->segment != 0 || px_is_confined())
 		return;
-	px_registry_maps_name(index, slot->generation, pid, name);
+	px_registry_maps_name(index, slot->generation, pid, 0, name);
 	strcpy(temporary, name);
 	strcat(temporary, "~"); /* the prefix is that of the name, so the files are removed together */
-	if (!store(name, temporary))
-		px_shm_unlink(name); /* it may be that of the program that this process executed before */
+	header.previous = put_aside(index, slot->generation, pid, first);
+	if (!store(name, temporary, &header))
+		px_shm_unlink(name); /* it may be that of the program before this one */
 	remove_without_segment(index, slot->generation, name);
 	errno = saved_errno;
 }
@@ -174,8 +252,8 @@ void px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, 
 	char from[PX_SHM_NAME_MAX], to[PX_SHM_NAME_MAX];
 	int saved_errno = errno;
 
-	px_registry_maps_name(index, generation, parent, from);
-	px_registry_maps_name(index, generation, pid, to);
+	px_registry_maps_name(index, generation, parent, 0, from);
+	px_registry_maps_name(index, generation, pid, 0, to);
 	px_shm_link(from, to);
 	remove_without_segment(index, generation, to);
 	errno = saved_errno;
@@ -195,17 +273,17 @@ bool px_maps_file_is_old(void)
 /* List the modules of a process that has ended, and stored its mappings for the stream in this slot. */
 static size_t list_stored(uint32_t index, uint32_t pid, char *text, size_t size)
 {
-	char name[PX_SHM_NAME_MAX];
 	struct px_registry_slot slot;
+	struct header header;
 	size_t length;
 	int fd;
 
 	if (!px_registry_read(index, &slot))
 		return 0;
-	px_registry_maps_name(index, slot.generation, pid, name);
-	if (px_shm_open(name, &fd) != 0)
+	fd = open_stored(index, slot.generation, pid, 0, &header);
+	if (fd < 0)
 		return 0;
-	length = px_shm_is_private(fd) ? px_modules_list_of_maps(fd, text, size) : 0;
+	length = px_modules_list_of_maps(fd, text, size);
 	syscall(SYS_close, fd);
 	return length;
 }
@@ -219,4 +297,58 @@ size_t px_maps_file_list(uint32_t pid, char *text, size_t size)
 		length = list_stored(i, pid, text, size);
 	errno = saved_errno;
 	return length;
+}
+
+static bool is_older(uint32_t thread, uint32_t first)
+{
+	return thread != 0 && (int32_t)((thread - first) << HANDLE_SHIFT) < 0;
+}
+
+/* Open the file of the program of this thread that the process stored for one stream.  Return its descriptor, or -1. */
+static int open_of_thread(uint32_t index, uint32_t pid, uint32_t thread, struct header *header)
+{
+	struct px_registry_slot slot;
+	int fd = px_registry_read(index, &slot) ? open_stored(index, slot.generation, pid, 0, header) : -1;
+
+	for (int i = 0; i < PROGRAMS_MAX && fd >= 0 && is_older(thread, header->first); i++) {
+		syscall(SYS_close, fd);
+		fd = header->previous ? open_stored(index, slot.generation, pid, header->previous, header) : -1;
+	}
+	if (fd >= 0 && is_older(thread, header->first)) {
+		syscall(SYS_close, fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void swap_fd(int *a, int *b)
+{
+	int fd = *a;
+
+	*a = *b;
+	*b = fd;
+}
+
+uint32_t px_maps_file_list_of(uint32_t pid, uint32_t thread, char *text, size_t size, size_t *length)
+{
+	int saved_errno = errno, newest = -1;
+	struct header header, found = {0};
+
+	/* A stream may have traced only an earlier program. */
+	for (uint32_t i = 0; i < PX_STREAMS_MAX && px_registry_get(); i++) {
+		int fd = open_of_thread(i, pid, thread, &header);
+
+		if (fd >= 0 && (newest < 0 || is_older(found.first, header.first))) {
+			swap_fd(&newest, &fd);
+			found = header;
+		}
+		if (fd >= 0)
+			syscall(SYS_close, fd);
+	}
+	if (newest >= 0 && text)
+		*length = px_modules_list_of_maps(newest, text, size);
+	if (newest >= 0)
+		syscall(SYS_close, newest);
+	errno = saved_errno;
+	return found.first;
 }

@@ -170,9 +170,16 @@ static char *maps_prefix(uint32_t index, uint32_t generation, char name[PX_SHM_N
 	return end;
 }
 
-void px_registry_maps_name(uint32_t index, uint32_t generation, uint32_t pid, char name[PX_SHM_NAME_MAX])
+void px_registry_maps_name(uint32_t index, uint32_t generation, uint32_t pid, uint32_t first,
+			   char name[PX_SHM_NAME_MAX])
 {
-	*px_decimal_put(maps_prefix(index, generation, name), pid) = '\0';
+	char *end = px_decimal_put(maps_prefix(index, generation, name), pid);
+
+	if (first != 0) {
+		*end++ = '.';
+		end = px_decimal_put(end, first);
+	}
+	*end = '\0';
 }
 
 static void remove_file(const char *name, void *unused)

@@ -168,8 +168,12 @@ void px_registry_segment_name(uint32_t index, uint32_t generation, char name[PX_
 /* Get the name of a stream's checkpoint file (checkpoint.h). */
 void px_registry_checkpoint_name(uint32_t index, uint32_t generation, char name[PX_SHM_NAME_MAX]);
 
-/* Get the name of the file with the mappings of a process (maps_file.h). */
-void px_registry_maps_name(uint32_t index, uint32_t generation, uint32_t pid, char name[PX_SHM_NAME_MAX]);
+/*
+ * Get the name of the file with the mappings of a process (maps_file.h).  first: 0 for the program that it executed
+ * last; for an earlier one, the handle with which that program began.
+ */
+void px_registry_maps_name(uint32_t index, uint32_t generation, uint32_t pid, uint32_t first,
+			   char name[PX_SHM_NAME_MAX]);
 
 /* Remove the files of a stream: its segment, and the mappings of its processes.  Not async-signal-safe. */
 void px_registry_remove_files(uint32_t index, uint32_t generation);

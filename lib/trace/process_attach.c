@@ -89,7 +89,7 @@ static int attach(struct px_self *self, uint32_t index, const struct px_registry
 	 */
 	px_types_add_from(view, nr_named);
 	if (!px_process_id_is(&slot->controller, &us))
-		px_maps_file_store(index, slot, us.pid);
+		px_maps_file_store(index, slot, us.pid, px_thread_first_handle(px_registry_get()));
 	return 0;
 
 free:
@@ -365,7 +365,7 @@ void px_process_store_maps(void)
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++)
 		if (px_load_acquire(&self->view[i]) && px_process_traces_us(self, i, &slot, &us) &&
 		    !px_process_id_is(&slot.controller, &us))
-			px_maps_file_store(i, &slot, us.pid);
+			px_maps_file_store(i, &slot, us.pid, px_thread_first_handle(px_registry_get()));
 }
 
 __attribute__((destructor)) static void store_at_exit(void)

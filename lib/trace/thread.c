@@ -70,11 +70,24 @@ static bool has_tid_of_vfork_child(const struct px_self *self)
 	return in_vfork_child(self) && px_thread.tid == (uint32_t)syscall(SYS_gettid);
 }
 
+static uint32_t first_handle; /* 0: this program has none yet */
+
+static uint32_t handle_of(uint64_t serial)
+{
+	return px_txtb_handle(PX_TXTB_THREAD, 1 + (uint32_t)(serial % 0xFFFFFD));
+}
+
+uint32_t px_thread_first_handle(struct px_registry *registry)
+{
+	if (px_read_once(&first_handle) == 0)
+		px_compare_exchange(&first_handle, 0, handle_of(px_load_acquire(&registry->gate.threads)));
+	return px_read_once(&first_handle);
+}
+
 static uint32_t next_handle(struct px_registry *registry)
 {
-	uint64_t serial = px_fetch_add(&registry->gate.threads, UINT64_C(1));
-
-	return px_txtb_handle(PX_TXTB_THREAD, 1 + (uint32_t)(serial % 0xFFFFFD));
+	px_thread_first_handle(registry);
+	return handle_of(px_fetch_add(&registry->gate.threads, UINT64_C(1)));
 }
 
 uint32_t px_thread_reserve_handle(void)

@@ -76,6 +76,12 @@ PX_INLINE void px_thread_take_handle(uint32_t handle)
 }
 
 /*
+ * The first handle that threads of this program can have (maps_file.h).  The child of a fork has that of its parent,
+ * and the program that a process executes has another one.  Async-signal-safe.
+ */
+uint32_t px_thread_first_handle(struct px_registry *registry);
+
+/*
  * Call this if the priority of the calling thread has changed.  Then the thread reads its priority
  * again at its next event.
  */

@@ -640,6 +640,83 @@ START_TEST(objects_of_two_processes_are_two)
 }
 END_TEST
 
+/* A main thread has the tid of its process. */
+static void introduce_main(uint32_t n)
+{
+	struct px_object object = {.handle = thread(n),
+				   .type = PX_TXTB_THREAD,
+				   .priority = 100,
+				   .pid = PID,
+				   .tid = PID,
+				   .thread = pthread_of(n),
+				   .name = "main"};
+
+	px_threads_add(&threads, &object);
+}
+
+START_TEST(program_that_the_process_executes_has_memory_of_its_own_and_keeps_descriptors)
+{
+	uint32_t mutex, file, by_name;
+
+	introduce_main(11);
+	introduce_main(12);
+	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	mutex = object_in(0);
+	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0); /* another thread of this program */
+	ck_assert_uint_eq(object_in(0), mutex);
+	object_data(M2, 0, 0, 0);
+	add_text("the_lock");
+	translate(11, PX_CALL_txtrace_object_name, 0);
+	ON(11, pthread_mutex_lock, 0, M2, 0, 0, 0);
+	by_name = object_in(0);
+	ck_assert_str_eq(name_of(by_name), "the_lock");
+	ON_FD(11, dup, 0, 3, 0, 4);
+	ON_FD(11, read, 0, 4, 0, 1);
+	file = object_in(0);
+
+	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0); /* the main thread of the next program */
+	ck_assert_uint_ne(object_in(0), mutex);
+	mutex = object_in(0);
+	ON(2, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_uint_eq(object_in(0), mutex);
+	ON(12, pthread_mutex_lock, 0, M2, 0, 0, 0);
+	ck_assert_uint_ne(object_in(0), by_name);
+	ck_assert_str_eq(name_of(object_in(0)), "mutex 0x2000");
+	ON_FD(12, read, 0, 3, 0, 1);
+	ck_assert_uint_eq(object_in(0), file);
+}
+END_TEST
+
+START_TEST(another_program_does_not_end_the_objects_of_other_processes)
+{
+	uint32_t handle[300];
+
+	introduce_main(11);
+	introduce_main(12);
+	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	for (uint32_t i = 0; i < 300; i++) {
+		struct px_record other = record_of(2, PX_CALL_pthread_mutex_lock, 0);
+
+		other.pid = PID + 1 + i;
+		px_translate(translator, &other, bytes, length, &translation);
+		handle[i] = object_in(0);
+	}
+	ON(12, pthread_mutex_lock, 0, M2, 0, 0, 0);
+	for (uint32_t i = 0; i < 300; i++)
+		ck_assert_ptr_nonnull(px_translator_find(translator, handle[i]));
+	for (uint32_t i = 0; i < 300; i += 2) { /* those that leave the list are in the middle of it */
+		struct px_record other = record_of(2, PX_CALL_pthread_mutex_destroy, 0);
+
+		other.pid = PID + 1 + i;
+		object_data(M1, 0, 0, 0);
+		px_translate(translator, &other, bytes, length, &translation);
+	}
+	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	for (uint32_t i = 0; i < 300; i++)
+		ck_assert_int_eq(px_translator_find(translator, handle[i]) != NULL, i % 2);
+}
+END_TEST
+
 START_TEST(named_semaphore_is_one_until_it_is_closed_as_often_as_opened)
 {
 	uint32_t handle;
@@ -1762,6 +1839,8 @@ int main(void)
 	tcase_add_checked_fixture(objects, setup, teardown);
 	tcase_add_test(objects, destroyed_object_is_another_one_afterwards);
 	tcase_add_test(objects, objects_of_two_processes_are_two);
+	tcase_add_test(objects, program_that_the_process_executes_has_memory_of_its_own_and_keeps_descriptors);
+	tcase_add_test(objects, another_program_does_not_end_the_objects_of_other_processes);
 	tcase_add_test(objects, named_semaphore_is_one_until_it_is_closed_as_often_as_opened);
 	tcase_add_test(objects, descriptor_is_what_was_opened_last);
 	tcase_add_test(objects, socket_is_tcp_or_udp_by_its_type);
