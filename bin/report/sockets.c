@@ -120,6 +120,16 @@ static void forget(struct sockets *sockets, const struct event *event, int64_t f
 		*map_get(&sockets->waiting, descriptor_key(event, fd)) = 0;
 }
 
+/* The program that a process executes has lost the descriptors that the one before it had marked. */
+static void forget_process(struct sockets *sockets, pid_t pid)
+{
+	struct map *waiting = &sockets->waiting;
+
+	for (size_t i = 0; i < waiting->nr_places; i++)
+		if (waiting->place[i].is_taken && (waiting->place[i].key - 1) >> 32 == (uint32_t)pid)
+			waiting->place[i].value = 0;
+}
+
 /* A pipe has its second end in the second field, and a pair of sockets has it behind the fields of each call. */
 static int64_t second_end(const struct event *event, const struct call_data *call)
 {
@@ -228,8 +238,10 @@ unsigned int sockets_event(struct sockets *sockets, const struct event *event,
 		find_roles(sockets);
 	if (event->is_call && event->row)
 		role = (enum role)map_find(&sockets->role_of_row, (uintptr_t)event->row);
-	/* After a loss, a descriptor may be another one, and after an exec too: many are closed then. */
-	if (event->type == POSIX_TRACE_OVERFLOW || role == EXECUTES) {
+	if (role == EXECUTES)
+		forget_process(sockets, event->pid);
+	/* After a loss, a descriptor may be another one. */
+	if (event->type == POSIX_TRACE_OVERFLOW) {
 		map_free(&sockets->waiting);
 		map_free(&sockets->connecting);
 	}

@@ -285,6 +285,19 @@ START_TEST(a_descriptor_of_another_process_is_another_one)
 }
 END_TEST
 
+START_TEST(a_process_that_executes_a_program_keeps_the_descriptors_of_others)
+{
+	struct event event;
+
+	ck_assert_uint_eq(connects(&server, &client), 1);
+	event = call_of("execve", -1, 0, NULL, NULL);
+	event.pid++;
+	event.call.phase = TXTRACE_CALL_BEGINS;
+	take(CLIENT, event);
+	ck_assert_uint_eq(take_call(CLIENT, "recv", 3, 4), 1);
+}
+END_TEST
+
 /* A handler that runs during the call records events that are later than its beginning. */
 START_TEST(a_connect_that_waits_began_at_its_first_event)
 {
@@ -359,6 +372,7 @@ int main(void)
 			    (int)(sizeof(changes) / sizeof(changes[0])));
 	tcase_add_test(tcase, both_ends_of_a_pair_are_other_descriptors);
 	tcase_add_test(tcase, a_descriptor_of_another_process_is_another_one);
+	tcase_add_test(tcase, a_process_that_executes_a_program_keeps_the_descriptors_of_others);
 	tcase_add_test(tcase, a_connect_that_waits_began_at_its_first_event);
 	tcase_add_test(tcase, only_what_the_thread_recorded_tells_when_a_call_began);
 	tcase_add_loop_test(tcase, a_connect_whose_beginning_is_not_known_tells_nothing, 0, 2);
