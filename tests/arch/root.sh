@@ -19,6 +19,7 @@ arch_jobs=${PX_ARCH_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 arch_packages=build-essential,pkg-config,libelf-dev,check,libprotobuf-c-dev,protobuf-c-compiler,libbabeltrace2-dev
 arch_packages=$arch_packages,babeltrace2,libdw-dev,libsqlite3-dev,libedit-dev,zlib1g-dev,liblzma-dev,libzstd-dev
 arch_packages=$arch_packages,xz-utils,zstd,git,python3,python3-jsonschema,sqlite3,gdb,groff,man-db,procps,util-linux
+arch_packages=$arch_packages,strace
 
 # arch_choose ARCH: set what the other functions work on: arch, arch_triplet (of the compiler), arch_library (the
 # directory below /usr/lib), arch_qemu (empty: programs run on the processor itself), arch_suite, arch_root, arch_build
@@ -44,7 +45,7 @@ arch_choose()
 }
 
 # Install what is missing on this machine, make the root directory if it is not there, and let the kernel run its
-# programs.  A mark inside the root says that it is whole.
+# programs.  A file inside the root says that it is whole, and with which packages.  An older root gets what it lacks.
 arch_make_root()
 {
 	[ "$(id -u)" -eq 0 ] || fail 'only root can make a root directory of another architecture'
@@ -61,7 +62,14 @@ arch_make_root()
 		echo "check-arch: $arch_suite for $arch, in $arch_root"
 		rm -rf "$arch_root"
 		make_root "$arch_suite" "$arch_packages" "$arch_root" --arch="$arch"
-		touch "$arch_root/.complete"
+		echo "$arch_packages" >"$arch_root/.complete"
+	elif [ "$(<"$arch_root/.complete")" != "$arch_packages" ]; then
+		echo "check-arch: packages that the root of $arch_suite for $arch lacks"
+		# shellcheck disable=SC2016  # expanded inside
+		arch_in_root sh -ec 'apt-get update -qq
+			apt-get install -y -qq --no-install-recommends $(echo "$1" | tr , " ") >/dev/null' - "$arch_packages" ||
+			fail 'cannot install them'
+		echo "$arch_packages" >"$arch_root/.complete"
 	fi
 	[ -n "$arch_qemu" ] || return 0
 	# The root has its shared objects by absolute links, which a compiler outside cannot follow.
