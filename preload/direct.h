@@ -74,12 +74,9 @@
 #define fallocate px_direct_fallocate64
 #define fcntl px_direct_fcntl64
 #define fopen px_direct_fopen64
-#define fstat px_direct_fstat64
-#define fstatat px_direct_fstatat64
 #define ftruncate px_direct_ftruncate64
 #define getrlimit px_direct_getrlimit64
 #define lseek px_direct_lseek64
-#define lstat px_direct_lstat64
 #define mmap px_direct_mmap64
 #define open px_direct_open64
 #define openat px_direct_openat64
@@ -88,7 +85,14 @@
 #define pread px_direct_pread64
 #define pwrite px_direct_pwrite64
 #define readdir px_direct_readdir64
-#define stat(path, status) px_direct_stat64(path, status) /* and not the structure */
+
+/* Times of 64 bits do not fit into these structures, so file_status.c fills them. */
+extern int px_wide_status_at(int directory, const char *path, struct stat *status, int flags) __asm__("px_status_at");
+extern int px_wide_status_of(int fd, struct stat *status) __asm__("px_status_of");
+#define fstat px_wide_status_of
+#define fstatat px_wide_status_at
+#define lstat(path, status) px_wide_status_at(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW)
+#define stat(path, status) px_wide_status_at(AT_FDCWD, path, status, 0) /* and not the structure */
 #endif
 
 #endif

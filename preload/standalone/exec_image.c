@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/decimal.h"
 #include "base/file_at.h"
 #include "base/other_size.h"
+#include "file_status.h"
 
 #define SCRIPTS_MAX 5	/* Linux allows at most this number of nested interpreters */
 #define SEGMENTS_MAX 64 /* maximum number of segments of a program */
@@ -137,9 +137,9 @@ static bool take_interpreter(char head[HEAD_BYTES])
 /* Open the file only if it is a regular file, because opening a device or a pipe may have an effect. */
 static long open_file(int directory, const char *path)
 {
-	struct stat status;
+	px_status status;
 
-	if (fstatat(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode))
+	if (px_status_at(directory, path, &status, 0) != 0 || !S_ISREG(status.st_mode))
 		return -1;
 	return syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
 }

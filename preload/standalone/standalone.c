@@ -21,12 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <trace_ext.h>
 
 #include "base/clock.h"
+#include "file_status.h"
 #include "hook.h"
 #include "ring/growth.h"
 #include "standalone/env_edit.h"
@@ -209,10 +209,10 @@ static char former_path[PATH_MAX];
 
 static void note_former(bool has_former)
 {
-	struct stat status;
+	px_status status;
 
-	if (has_former && lstat(log_path, &status) == 0 && status.st_dev == former.device &&
-	    status.st_ino == former.inode)
+	if (has_former && px_status_at(AT_FDCWD, log_path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    status.st_dev == former.device && status.st_ino == former.inode)
 		strcpy(former_path, log_path);
 }
 

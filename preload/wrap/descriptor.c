@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "wrap/descriptor.h"
+#include "file_status.h"
 #include "wrap/seccomp.h"
 #include "wrap/thread_name.h"
 #include "wrap/trial.h"
@@ -7,16 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-
-/* The functions of the C library itself, not those of another preloaded object (direct.h). */
-extern __typeof__(fstatat) direct_fstatat __asm__("px_direct_fstatat");
-#define direct_fstat fstat
-#if defined __GLIBC__ && (defined __i386__ || defined __arm__)
-#if __GLIBC_PREREQ(2, 33) /* before, fstat() was not a symbol */
-#undef direct_fstat
-extern __typeof__(fstat) direct_fstat __asm__("px_direct_fstat");
-#endif
-#endif
 
 uint8_t px_fd_kinds[PX_FDS_KNOWN];
 
@@ -40,7 +31,7 @@ bool px_fd_is_confined(void)
 }
 
 /* Calls on memory devices, such as /dev/null and /dev/zero, never wait. */
-static enum px_fd_kind kind_of(const struct stat *status)
+static enum px_fd_kind kind_of(const px_status *status)
 {
 	if (S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) || S_ISBLK(status->st_mode))
 		return PX_FD_NEVER_WAITS;
@@ -62,11 +53,11 @@ enum px_fd_kind px_fd_find_kind(int fd)
 {
 	enum px_fd_kind kind = PX_FD_UNKNOWN;
 	int saved_errno = errno;
-	struct stat status;
+	px_status status;
 
 	if (px_read_once(&is_confined))
 		return PX_FD_NEVER_WAITS;
-	if (direct_fstat(fd, &status) == 0) {
+	if (px_status_of(fd, &status) == 0) {
 		kind = kind_of(&status);
 		if (kind == PX_FD_SOCKET)
 			check_low_water_mark(fd);
@@ -143,13 +134,13 @@ void px_fd_record_path(struct px_site site, uint32_t flags, int fd, uint32_t val
 bool px_fd_open_waits(int directory, const char *path, int flags, enum px_fd_kind *kind)
 {
 	int saved_errno = errno;
-	struct stat status;
+	px_status status;
 
 	*kind = PX_FD_OPENED;
 	if ((flags & (O_NONBLOCK | O_DIRECTORY | O_PATH)) || (flags & O_ACCMODE) == O_RDWR ||
 	    (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) || px_read_once(&is_confined))
 		return false;
-	if (direct_fstatat(directory, path, &status, 0) != 0) {
+	if (px_status_at(directory, path, &status, 0) != 0) {
 		errno = saved_errno;
 		return false;
 	}
