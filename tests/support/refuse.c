@@ -6,10 +6,15 @@
  *
  * ERROR is an error number, such as 38 for ENOSYS.  The filter is inherited by all that the command starts.  Exits
  * with 77 if the kernel installs no filter.
+ *
+ * On i386, s390x and POWER, the C library makes the calls of System V memory by ipc(2), with the number of the call as
+ * first argument.
  */
 #include <linux/filter.h>
+#include <linux/ipc.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,28 +32,32 @@
 static const struct {
 	const char *name;
 	unsigned int number;
+	unsigned int of_ipc; /* or 0 */
 } calls[] = {
-	{"fallocate", SYS_fallocate},
-	{"futex_waitv", SYS_futex_waitv},
-	{"linkat", SYS_linkat},
-	{"membarrier", SYS_membarrier},
-	{"memfd_create", SYS_memfd_create},
-	{"mremap", SYS_mremap},
-	{"openat2", 437},
-	{"perf_event_open", SYS_perf_event_open},
-	{"pidfd_open", 434},
-	{"process_vm_readv", SYS_process_vm_readv},
-	{"renameat2", SYS_renameat2},
-	{"rseq", SYS_rseq},
-	{"sched_setaffinity", SYS_sched_setaffinity},
-	{"shmat", SYS_shmat},
-	{"shmctl", SYS_shmctl},
-	{"shmget", SYS_shmget},
+	{"fallocate", SYS_fallocate, 0},
+	{"futex_waitv", SYS_futex_waitv, 0},
+	{"linkat", SYS_linkat, 0},
+	{"membarrier", SYS_membarrier, 0},
+	{"memfd_create", SYS_memfd_create, 0},
+	{"mremap", SYS_mremap, 0},
+	{"openat2", 437, 0},
+	{"perf_event_open", SYS_perf_event_open, 0},
+	{"pidfd_open", 434, 0},
+	{"process_vm_readv", SYS_process_vm_readv, 0},
+	{"renameat2", SYS_renameat2, 0},
+	{"rseq", SYS_rseq, 0},
+	{"sched_setaffinity", SYS_sched_setaffinity, 0},
+	{"shmat", SYS_shmat, SHMAT},
+	{"shmctl", SYS_shmctl, SHMCTL},
+	{"shmget", SYS_shmget, SHMGET},
 };
 
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))
 
-static struct sock_filter filter[1 + 2 * NR_CALLS + 1] = {
+#define CALL_MAX 8 /* instructions for one of them */
+#define LOAD(offset) (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)
+
+static struct sock_filter filter[1 + CALL_MAX * NR_CALLS + 1] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 };
 static unsigned short length = 1;
@@ -58,14 +67,38 @@ static void append(struct sock_filter instruction)
 	filter[length++] = instruction;
 }
 
+/* Return `error` if the loaded number is this one. */
+static void append_refusal(unsigned int number, unsigned int error)
+{
+	append((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+	append((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error));
+}
+
+/* The high half of the first argument is a version.  The number of the system call is loaded again at the end. */
+static void append_refusal_of_ipc(unsigned int of_ipc, unsigned int error)
+{
+#ifdef SYS_ipc
+	append((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ipc, 0, 5));
+	append(LOAD(offsetof(struct seccomp_data, args[0]) +
+		    (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0)));
+	append((struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xFFFF));
+	append_refusal(of_ipc, error);
+	append(LOAD(offsetof(struct seccomp_data, nr)));
+#else
+	(void)of_ipc;
+	(void)error;
+#endif
+}
+
 /* Let one of the calls fail.  Return 0 if it is not known, or there are too many. */
 static int refuse(const char *name, unsigned int error)
 {
 	for (size_t i = 0; i < NR_CALLS; i++) {
-		if (strcmp(calls[i].name, name) != 0 || length + 3u > sizeof(filter) / sizeof(filter[0]))
+		if (strcmp(calls[i].name, name) != 0 || length + CALL_MAX + 1u > sizeof(filter) / sizeof(filter[0]))
 			continue;
-		append((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1));
-		append((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error));
+		append_refusal(calls[i].number, error);
+		if (calls[i].of_ipc > 0)
+			append_refusal_of_ipc(calls[i].of_ipc, error);
 		return 1;
 	}
 	fprintf(stderr, "refuse: unknown call %s\n", name);
