@@ -239,7 +239,11 @@ int main(int argc, char **argv)
 }
 END
 	plain=$scratch/plain
-	${CC:-cc} -g -pthread "$scratch/plain.c" -o "$plain"
+	# Where addresses have 32 bits, a shell and the program that it executes often lie at the same ones. Then objects have
+	# no name (txtrace-record(1)). A program at an address of its own lies elsewhere.
+	set --
+	[ "$(getconf LONG_BIT)" != 32 ] || set -- -no-pie
+	${CC:-cc} -g "$@" -pthread "$scratch/plain.c" -o "$plain"
 }
 
 header_at()
