@@ -19,7 +19,7 @@ arch_jobs=${PX_ARCH_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 arch_packages=build-essential,pkg-config,libelf-dev,check,libprotobuf-c-dev,protobuf-c-compiler,libbabeltrace2-dev
 arch_packages=$arch_packages,babeltrace2,libdw-dev,libsqlite3-dev,libedit-dev,zlib1g-dev,liblzma-dev,libzstd-dev
 arch_packages=$arch_packages,xz-utils,zstd,git,python3,python3-jsonschema,sqlite3,gdb,groff,man-db,procps,util-linux
-arch_packages=$arch_packages,strace
+arch_packages=$arch_packages,strace,iproute2,python3-cffi
 
 # arch_choose ARCH: set what the other functions work on: arch, arch_triplet (of the compiler), arch_library (the
 # directory below /usr/lib), arch_qemu (empty: programs run on the processor itself), arch_suite, arch_root, arch_build
