@@ -27,6 +27,7 @@
 #include "base/compiler.h"
 #include "base/kernel_time.h"
 #include "support/heap.h"
+#include "support/vanish.h"
 
 #define LIMIT 65536 /* the tests of data cover max-data-size */
 #define STRANGE_ERRNO 4711
@@ -1446,13 +1447,6 @@ static bool cannot_observe(const char *test)
 	return PX_IS_SANITIZED || !has_filters;
 }
 
-/* Wait for a thread that ends by the system call: with musl, pthread_join() would wait for ever. */
-static void await_its_end(pid_t tid)
-{
-	while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-		sched_yield();
-}
-
 static void wait_for_phase(uint32_t phase)
 {
 	while (px_load_acquire(&phase_wanted) != phase)
@@ -1486,7 +1480,7 @@ static void observe(void (*between)(void), void (*work)(void), uint32_t allowed)
 	if (between)
 		between();
 	px_store_release(&phase_wanted, 2);
-	await_its_end(ending_tid);
+	px_test_await_end(ending_tid);
 	ck_assert_uint_eq(px_load_acquire(&phase_done), 2);
 }
 
@@ -1744,10 +1738,8 @@ static void *trace_and_vanish(void *unused)
 
 static void vanish(const char *name)
 {
-	if (pthread_equal(pthread_self(), stuck_thread) || strcmp(name, stuck_at) != 0)
-		return;
-	px_store_release(&ending_tid, gettid());
-	syscall(SYS_exit, 0);
+	if (!pthread_equal(pthread_self(), stuck_thread) && strcmp(name, stuck_at) == 0)
+		px_test_vanish();
 }
 
 static void let_a_thread_vanish_at(const char *point)
@@ -1756,12 +1748,9 @@ static void let_a_thread_vanish_at(const char *point)
 
 	stuck_thread = pthread_self(); /* the thread that the test does not kill */
 	stuck_at = point;
-	px_store_release(&ending_tid, 0);
 	px_store_release(&px_testpoint_hook, vanish);
 	pthread_create(&thread, NULL, trace_and_vanish, NULL);
-	while (px_load_acquire(&ending_tid) == 0)
-		sched_yield();
-	await_its_end(ending_tid);
+	px_test_join(thread);
 	px_store_release(&px_testpoint_hook, NULL);
 }
 

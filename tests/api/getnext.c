@@ -25,6 +25,7 @@
 #include "base/futex_waitv.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/vanish.h"
 
 /* A sanitizer does not understand stack frames that a cancellation unwinds. */
 #if defined __SANITIZE_ADDRESS__
@@ -1274,7 +1275,7 @@ static void call_control(void)
 static void vanish_when_claimed(const char *name)
 {
 	if (strcmp(name, "ring.claim.done") == 0)
-		syscall(SYS_exit, 0);
+		px_test_vanish();
 }
 
 static void *vanish(void *unused)
@@ -1290,7 +1291,7 @@ static void let_a_writer_vanish(void)
 
 	px_store_release(&px_testpoint_hook, vanish_when_claimed);
 	pthread_create(&thread, NULL, vanish, NULL);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	px_store_release(&px_testpoint_hook, NULL);
 }
 

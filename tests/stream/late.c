@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/vanish.h"
 #include "trace/process.h"
 
 #define HELD 1000000 /* the number of the stopped writer */
@@ -287,7 +287,7 @@ static void die(const char *name)
 	if (nr_before-- > 0)
 		raise(SIGUSR1);
 	else
-		syscall(SYS_exit, 0);
+		px_test_vanish();
 }
 
 static struct {
@@ -321,7 +321,7 @@ static void let_a_writer_die_at(const char *point, int depth)
 	death.depth = depth;
 	px_store_release(&px_testpoint_hook, die);
 	pthread_create(&thread, NULL, write_and_die, NULL);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	px_store_release(&px_testpoint_hook, NULL);
 }
 
@@ -366,7 +366,7 @@ static int nr_passes; /* times that the point is passed before */
 static void die_in_commit(const char *name)
 {
 	if (dies_at && strcmp(name, dies_at) == 0 && nr_passes-- == 0)
-		syscall(SYS_exit, 0);
+		px_test_vanish();
 }
 
 static void arrive_and_die(const char *name)
@@ -376,7 +376,7 @@ static void arrive_and_die(const char *name)
 	sem_post(&has_arrived);
 	while (sem_wait(&may_die) != 0)
 		;
-	syscall(SYS_exit, 0);
+	px_test_vanish();
 }
 
 static void *write_large_and_die(void *unused)
@@ -399,7 +399,7 @@ START_TEST(event_of_a_writer_that_dies_in_each_step_of_its_commit_is_counted_onc
 	nr_passes = _i % (LARGE_SLOTS - 1);
 	px_store_release(&px_testpoint_hook, die_in_commit);
 	pthread_create(&thread, NULL, write_large_and_die, NULL);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	px_store_release(&px_testpoint_hook, NULL);
 	ck_assert_int_lt(nr_passes, 0);
 	write_numbers(0, 1);
@@ -433,7 +433,7 @@ START_TEST(event_of_a_writer_that_dies_in_its_commit_behind_the_reader_is_counte
 	expect_numbers(0, NR_OTHERS);
 	expect_abandoned(0);
 	sem_post(&may_die);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	sleep_ms(2); /* the reader asks the kernel at most each ms */
 	write_numbers(NR_OTHERS, 1);
 	while (px_test_take(stream, &event) != type)
@@ -505,7 +505,7 @@ START_TEST(event_of_a_writer_that_dies_after_the_reader_has_gone_on_is_marked_in
 	last_ns = px_test_ns(event.info.posix_timestamp);
 	expect_abandoned(0);
 	sem_post(&may_die);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	do { /* the reader asks the kernel from time to time */
 		write_numbers(i++, 1);
 		got = px_test_take(stream, &event);

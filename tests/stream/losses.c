@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <trace.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "support/vanish.h"
 
 static trace_event_id_t type;
 static trace_id_t stream;
@@ -195,7 +195,7 @@ static void die_in_the_exchange(const char *name)
 			raise(SIGUSR1);
 		is_exchanging = true;
 	} else if (nr_claims_left == 0 && strcmp(name, dies_at) == 0) {
-		syscall(SYS_exit, 0);
+		px_test_vanish();
 	}
 }
 
@@ -231,7 +231,7 @@ START_TEST(event_of_a_writer_killed_while_it_exchanges_its_slots_is_counted_once
 	px_test_trace(type, 1);
 	__atomic_store_n(&px_testpoint_hook, die_in_the_exchange, __ATOMIC_RELEASE);
 	pthread_create(&thread, NULL, record_one, &size);
-	pthread_join(thread, NULL);
+	px_test_join(thread);
 	__atomic_store_n(&px_testpoint_hook, NULL, __ATOMIC_RELEASE);
 	px_test_trace(type, 2);
 	ck_assert_uint_eq(read_all(), 1 + (uint64_t)is_apart);
