@@ -1737,13 +1737,50 @@ START_TEST(exit_at_once_leaves_what_completes_the_log)
 }
 END_TEST
 
-/* The last thread of a program: it records after the first thread has ended, and after the flush thread has looked. */
-static void *record_as_last(void *by_system_call)
+static void await_end_of_first_thread(void)
 {
 	char link[1];
 
 	while (readlink("/proc/self/exe", link, 1) == 1)
 		sleep_ms(1);
+}
+
+static void *end_after_the_first(void *unused)
+{
+	await_end_of_first_thread();
+	return unused;
+}
+
+/*
+ * Return true if the first thread of a child of fork() can end before the others.  With musl 1.2.3 it keeps a lock, and
+ * the others wait for that when they end, with all signals blocked.  SIGKILL ends them.
+ */
+static bool can_first_thread_of_child_end(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		if (pthread_create(&thread, NULL, end_after_the_first, NULL) != 0)
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	for (int i = 0; i < 5000; i++) {
+		if (waitpid(child, NULL, WNOHANG) == child)
+			return true;
+		sleep_ms(1);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return false;
+}
+
+/* The last thread of a program: it records after the first thread has ended, and after the flush thread has looked. */
+static void *record_as_last(void *by_system_call)
+{
+	await_end_of_first_thread();
 	sleep_ms(600);
 	trace_many(10);
 	if (by_system_call)
@@ -1797,6 +1834,10 @@ START_TEST(exit_of_the_last_thread_ends_the_process)
 
 	if (getenv("PX_SANITIZED")) {
 		px_test_skip("sanitizers have threads of their own");
+		return;
+	}
+	if (_i != LAST_BY_SYSTEM_CALL && !can_first_thread_of_child_end()) {
+		px_test_skip("the first thread of a child cannot end before the others with this C library");
 		return;
 	}
 	fflush(NULL);
