@@ -80,15 +80,30 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 }
 
 /*
+ * musl cancels a thread asynchronously by a change of its program counter alone.  So on x86 the cleanup handlers run on a
+ * stack of any alignment, and those of the program end with SIGSEGV where they use vectors.  The handler here is the
+ * first one.  It aligns its own frame, and lets pthread_exit() run the others above that.
+ */
+#if !defined __GLIBC__ && (defined __x86_64__ || defined __i386__)
+#define ALIGNS_STACK __attribute__((force_align_arg_pointer))
+#define CANCELS_ON_ANY_STACK true
+#else
+#define ALIGNS_STACK
+#define CANCELS_ON_ANY_STACK false
+#endif
+
+/*
  * The cleanup handler of a thread that is cancelled while it sleeps.  The stream still counts the thread as a user.
  * The thread does not return from its call any more, so end this use here.
  */
-static void cancelled(void *argument)
+ALIGNS_STACK static void cancelled(void *argument)
 {
 	const trace_id_t *trid = argument;
 
 	if (px_handle_return(*trid))
 		px_handle_unlock(*trid);
+	if (CANCELS_ON_ANY_STACK)
+		pthread_exit(PTHREAD_CANCELED);
 }
 
 /* Sleep.  If the thread is cancelled, cancelled() cleans up. */
