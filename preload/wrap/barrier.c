@@ -4,13 +4,14 @@
  *
  * The C library has no function that tries a barrier without waiting.  The last thread to arrive does not wait: it
  * wakes up the other threads.  So its wrapper records a single event before the call, as for all calls that wake up
- * other threads.  The C library counts the arrivals in the barrier.  If the layout of a barrier is unknown, the wrapper
- * also records a wait for the last thread.
+ * other threads.  The C library counts the arrivals.  If the layout of a barrier is unknown, the wrapper also records a
+ * wait for the last thread.
  */
 #include "c11.h"
 #include "hook.h"
 
 #include <string.h>
+#include <sys/uio.h>
 
 #ifdef __GLIBC__
 /* The first words of a barrier in the C library. */
@@ -51,11 +52,74 @@ static bool is_last_arrival(pthread_barrier_t *barrier)
 	threads = px_read_once(&word[2]);
 	return threads > 0 && (px_read_once(&word[0]) + 1) % threads == 0;
 }
-#else
-static bool is_last_arrival(pthread_barrier_t *barrier)
+
+static bool is_serial_last(pthread_barrier_t *barrier)
 {
 	(void)barrier;
-	return false;
+	return true;
+}
+#else
+/* A barrier of musl. */
+union arrivals {
+	struct {
+		int32_t lock, waiters;
+		int32_t others;     /* one less than the threads; negative if processes share the barrier */
+		int32_t nr_arrived; /* of processes */
+	} words;
+	int32_t *at[4]; /* the last one, unless processes share it: how many came after the first, in the stack of that */
+};
+
+/* The same test, with barriers for 7 threads of one process and of several. */
+static bool is_layout_known(void)
+{
+	static uint32_t state;
+	pthread_barrierattr_t attr;
+	pthread_barrier_t probe[2];
+	union arrivals found[2] = {0};
+
+	if (px_unlikely(px_read_once(&state) == 0) && pthread_barrierattr_init(&attr) == 0 &&
+	    pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED) == 0 &&
+	    px_real.pthread_barrier_init(&probe[0], NULL, 7) == 0 &&
+	    px_real.pthread_barrier_init(&probe[1], &attr, 7) == 0) {
+		memcpy(&found[0], &probe[0], sizeof(found[0]));
+		memcpy(&found[1], &probe[1], sizeof(found[1]));
+		px_write_once(&state, found[0].words.others == 6 && !found[0].at[3] &&
+						      found[1].words.others == (6 | INT32_MIN) &&
+						      found[1].words.nr_arrived == 0 ?
+					      2 :
+					      1);
+	}
+	return px_read_once(&state) == 2;
+}
+
+/* The kernel reads: if more threads use the barrier than it is for, the first one may have returned, and ended. */
+static bool read_count(int32_t *from, int32_t *count)
+{
+	struct iovec here = {count, sizeof(*count)}, there = {from, sizeof(*from)};
+
+	return !px_is_confined() && syscall(SYS_process_vm_readv, (pid_t)syscall(SYS_getpid), &here, 1UL, &there, 1UL,
+					    0UL) == (long)sizeof(*count);
+}
+
+static bool is_last_arrival(pthread_barrier_t *barrier)
+{
+	union arrivals *at = (union arrivals *)barrier;
+	int32_t others, count;
+	int32_t *counter;
+
+	if (!is_layout_known())
+		return false;
+	others = px_read_once(&at->words.others);
+	if (others <= 0)
+		return px_read_once(&at->words.nr_arrived) == (others & INT32_MAX) || others == 0;
+	counter = px_read_once(&at->at[3]);
+	return counter && read_count(counter, &count) && count + 1 == others;
+}
+
+/* In one process, the first thread has this result. */
+static bool is_serial_last(pthread_barrier_t *barrier)
+{
+	return is_layout_known() && px_read_once(&((union arrivals *)barrier)->words.others) <= 0;
 }
 #endif
 
@@ -67,7 +131,7 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	struct px_site site;
 	struct px_hook_sample sample;
-	bool is_last;
+	bool is_last, serial_is_last, came_last;
 	int result;
 
 	if (PX_NOT_TRACED(barrier))
@@ -75,11 +139,12 @@ PX_WRAP int pthread_barrier_wait(pthread_barrier_t *barrier)
 	site = PX_SITE(pthread_barrier_wait, pthread_barrier_wait);
 	sample = px_hook_begin();
 	is_last = is_last_arrival(barrier);
+	serial_is_last = is_serial_last(barrier);
 	px_hook_record(site, is_last ? PX_RECORD_WHOLE : PX_RECORD_BEGINS, barrier, 0, is_last, 0);
 	result = PX_REAL(&sample, px_real.pthread_barrier_wait(barrier));
-	if (!is_last || result != PTHREAD_BARRIER_SERIAL_THREAD)
-		px_hook_record(site, PX_RECORD_ENDS, barrier, 0,
-			       result == PTHREAD_BARRIER_SERIAL_THREAD,
+	came_last = serial_is_last ? result == PTHREAD_BARRIER_SERIAL_THREAD : is_last && result == 0;
+	if (!is_last || !came_last)
+		px_hook_record(site, PX_RECORD_ENDS, barrier, 0, came_last,
 			       result == PTHREAD_BARRIER_SERIAL_THREAD ? 0 : result);
 	px_hook_end(&sample, site.wrapper);
 	return result;

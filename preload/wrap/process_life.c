@@ -2,10 +2,12 @@
 /*
  * The beginning and the end of a process.  A constructor records the command line, because setproctitle() and the like
  * overwrite it later, and because nobody can read it after the process has ended.  A function of on_exit() records the
- * status of exit() and of the return from main(); the wrapper of _exit() records the other ends.
+ * status of exit() and of the return from main(); the wrapper of _exit() records the other ends.  musl has no on_exit(),
+ * so there exit() and main() have wrappers, which keep the status.
  */
 #include "hook.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -24,16 +26,21 @@ void px_process_record_start(pid_t parent, const char *command)
 				   PX_RECORD_WHOLE, &arg, command);
 }
 
+static void record_end(int status)
+{
+	if (PX_NOT_TRACED(process) || px_in_vfork_child())
+		return;
+	px_callpoint_thread_time(NULL);
+	px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end), PX_RECORD_WHOLE, status, 0, 0);
+}
+
 #ifdef __GLIBC__
 
 static void at_exit(int status, void *unused)
 {
 	(void)unused;
 	px_vfork_exec_record();
-	if (PX_NOT_TRACED(process) || px_in_vfork_child())
-		return;
-	px_callpoint_thread_time(NULL);
-	px_hook_record_fd(NO_WRAPPER_SITE(PROCESS_END, txtrace_process_end), PX_RECORD_WHOLE, status, 0, 0);
+	record_end(status);
 }
 
 static void watch_exit(void)
@@ -43,10 +50,65 @@ static void watch_exit(void)
 
 #else
 
-/* Only glibc passes the status to a function.  An end with a wrong status is worse than none. */
+/* An end with a wrong status is worse than none: so if the program did not tell it, there is no event. */
+static int exit_status;
+static bool is_status_known;
+
+static void keep_status(int status)
+{
+	if (px_in_vfork_child())
+		return;
+	exit_status = status;
+	is_status_known = true;
+}
+
+static void at_exit(void)
+{
+	px_vfork_exec_record();
+	if (is_status_known)
+		record_end(exit_status);
+}
+
 static void watch_exit(void)
 {
-	atexit(px_vfork_exec_record);
+	atexit(at_exit);
+}
+
+static void (*real_exit)(int status);
+
+PX_WRAP void exit(int status)
+{
+	keep_status(status);
+	if (!real_exit)
+		real_exit = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+	real_exit(status);
+	__builtin_unreachable();
+}
+
+typedef int main_function(int argc, char **argv, char **environment);
+typedef int start_function(main_function *main, int argc, char **argv, void (*first)(void), void (*last)(void),
+			   void (*last_of_loader)(void));
+
+static main_function *main_of_program;
+
+static int run_main(int argc, char **argv, char **environment)
+{
+	int status = main_of_program(argc, argv, environment);
+
+	keep_status(status);
+	return status;
+}
+
+/* The first code of a program calls this function, which calls main(). */
+PX_WRAP start_function __libc_start_main;
+int __libc_start_main(main_function *main, int argc, char **argv, void (*first)(void), void (*last)(void),
+		      void (*last_of_loader)(void))
+{
+	start_function *really = (start_function *)dlsym(RTLD_NEXT, "__libc_start_main");
+
+	main_of_program = main;
+	real_exit = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+	return really(run_main, argc, argv, first, last, last_of_loader);
 }
 
 #endif

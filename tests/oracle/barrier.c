@@ -36,6 +36,8 @@ int main(void)
 	}
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
+	oracle_says("why early-1@stage", "\\S+ [0-9]+ let early-1 [0-9]+ go on: pthread_barrier_wait");
+	oracle_says_not("why early-1@stage", "No thread");
 	oracle_says_not("blocked --by site --format csv", "^idle_pools,");
 	oracle_report();
 	return 0;
