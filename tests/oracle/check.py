@@ -211,9 +211,9 @@ def ns_of(seconds):
 
 
 def read_sites():
-    """The names of objects that are the places of their first calls, by address."""
-    found = re.findall(r"  (\S+\+0x[0-9a-f]+)  0x([0-9a-f]+)  \1$", run("info", "--objects", log), re.M)
-    return {int(address, 16): site for site, address in found}
+    """The names of objects that are the places of their first calls, by address.  A second one there has a number."""
+    found = re.findall(r"  (\S+\+0x[0-9a-f]+)( #\d+)?  0x([0-9a-f]+)(?:  \1)?$", run("info", "--objects", log), re.M)
+    return {int(address, 16): site + number for site, number, address in found}
 
 
 def is_object(shown, name, address):
@@ -499,6 +499,16 @@ def by_value(text):
     return "\n".join(lines)
 
 
+def shown_as(word, known, address):
+    """An object, and the word before it, as an expression.  The tool leaves out the type that its name has.
+
+    See is_object().
+    """
+    site = sites.get(address)
+    shown = rf"{word}(?:{known}|[^,;]*?\b(?:0x)?0*{address:x})"
+    return rf"(?:{shown}|{'' if word.strip() in site else word}{re.escape(site)})" if site else shown
+
+
 def check_says(account, offset, first_ns):
     for is_said, command, expression in account.says:
         name, *words = command.split()
@@ -507,10 +517,10 @@ def check_says(account, offset, first_ns):
         if "csv" in words:
             said = by_value(said)
         for address, known in account.objects.items():
-            if address >= 4096:  # see is_object()
-                site = "|" + re.escape(sites[address]) if address in sites else ""
-                shown = rf"(?:{known}{site}|[^,;]*?\b(?:0x)?0*{address:x})"
-                expression = re.sub(rf"\b{known}\b", lambda _, shown=shown: shown, expression)
+            if address >= 4096:
+                expression = re.sub(rf"\b(\w+ )?{known}\b",
+                                    lambda found, known=known, address=address: shown_as(found[1] or "", known, address),
+                                    expression)
         if (re.search(expression, said, re.M) is not None) != is_said:
             complain(f"txtrace {command} {'does not say' if is_said else 'says'} {expression}:\n{said}")
 

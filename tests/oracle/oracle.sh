@@ -52,23 +52,33 @@ nr_checks=$((nr_checks + 2))
 	complain "why does not say that a signal may be older: $("$tool" why late.trx forgotten)"
 # An allocator calls functions before the program records that it begins.
 cat >early.c <<'END'
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>
 static pthread_mutex_t early = PTHREAD_MUTEX_INITIALIZER;
+#ifdef __GLIBC__
 extern void *__libc_malloc(size_t size);
+#define allocate __libc_malloc
+#else /* dlsym() of musl does not allocate */
+#include <dlfcn.h>
+#define allocate ((void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"))
+#endif
 void *malloc(size_t size)
 {
 	void *memory;
 	pthread_mutex_lock(&early);
-	memory = __libc_malloc(size);
+	memory = allocate(size);
 	pthread_mutex_unlock(&early);
 	return memory;
 }
 END
 nr_checks=$((nr_checks + 1))
 if ${CC:-cc} -shared -fPIC early.c -o early.so 2>err; then
-	LD_PRELOAD=$scratch/early.so "$tool" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null \
-		2>err ||
+	# The tool in the build may be a script, whose shell has another C library.
+	program=${tool%/*}/.libs/${tool##*/}
+	[ -x "$program" ] || program=$tool
+	LD_LIBRARY_PATH=${tool%/*}/../lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} LD_PRELOAD=$scratch/early.so \
+		"$program" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null 2>err ||
 		complain "lost_wakeup fails: $(cat err)"
 	"$tool" why early.trx forgotten >said 2>&1
 	grep -q 'No thread of this trace signalled' said && ! grep -q 'may be older' said ||
