@@ -81,7 +81,10 @@ static const char *path_of(const struct dl_phdr_info *info, char path[])
 	if (info->dlpi_name && *info->dlpi_name &&
 	    (uintptr_t)info->dlpi_phdr != (uintptr_t)getauxval(AT_PHDR))
 		return info->dlpi_name;
-	length = readlink("/proc/thread-self/exe", path, PATH_MAX - 1);
+	/* When the first thread has ended, the first of these shows nothing.  qemu-user answers it, and not the second. */
+	length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	if (length <= 0)
+		length = readlink("/proc/thread-self/exe", path, PATH_MAX - 1);
 	if (length <= 0)
 		return "?";
 	path[length] = '\0';

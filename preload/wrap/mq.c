@@ -14,7 +14,8 @@
 #include "wrap/probe.h"
 #include "wrap/text_arg.h"
 
-static const struct timespec long_past = {0, 0};
+/* Not const: qemu-user stores the deadline again after a transfer, and returns EFAULT if it cannot. */
+static struct timespec long_past = {0, 0};
 
 struct transfer {
 	mqd_t queue;

@@ -94,8 +94,8 @@ static void set(int *word, int value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Return the number of the system call in which the thread sleeps; -1: it does not sleep; -2: not known. */
-static long sleeps_in(pid_t tid)
+/* Return the number of the system call in which the thread is, as the kernel shows it; -1: in none; -2: not shown. */
+static long shown_call(pid_t tid)
 {
 	char path[64], text[32];
 	ssize_t n = -1;
@@ -111,6 +111,19 @@ static long sleeps_in(pid_t tid)
 		return -2;
 	text[n] = '\0';
 	return text[0] == 'r' ? -1 : strtol(text, NULL, 10);
+}
+
+/*
+ * The same of a thread that sleeps; -2: not known.  Below an emulator of system calls, the kernel has the numbers of
+ * another machine, as this thread sees by its own read().
+ */
+static long sleeps_in(pid_t tid)
+{
+	static int has_numbers = -1;
+
+	if (has_numbers < 0)
+		has_numbers = shown_call(own_tid()) == SYS_read;
+	return has_numbers ? shown_call(tid) : -2;
 }
 
 /* Wait until the thread sleeps in one of these system calls.  If the kernel does not show it, wait for some time. */
@@ -309,14 +322,25 @@ static void inheriting_mutex(void)
 	CALL(pthread_mutex_destroy(&mutex));
 }
 
+/* Without it, as below an emulator of system calls, the next owner of a robust mutex waits for ever. */
+static bool has_robust_lists(void)
+{
+	void *head;
+	size_t length;
+
+	return syscall(SYS_get_robust_list, 0, &head, &length) == 0;
+}
+
 static void run_mutex(void)
 {
 	normal_mutex();
 	contended_mutex();
 	checking_mutex();
 	recursive_mutex();
-	robust_mutex(PTHREAD_PRIO_NONE);
-	robust_mutex(PTHREAD_PRIO_INHERIT);
+	if (has_robust_lists()) {
+		robust_mutex(PTHREAD_PRIO_NONE);
+		robust_mutex(PTHREAD_PRIO_INHERIT);
+	}
 	inheriting_mutex();
 }
 
