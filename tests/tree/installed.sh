@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # After make install: pkg-config finds the library. The example compiles with only the flags from pkg-config, and runs
-# with the shared and with the static library; with CMake, too, also after the files were moved. Run it with:
-# make installcheck
+# with the shared and with the static library; with CMake, too, both where the files were installed and after they were
+# moved. Run it with: make installcheck
 set -u
 
 if [ -z "${srcdir:-}" ] || [ -z "${libdir:-}" ] || [ -z "${pkgconfigdir:-}" ]; then
@@ -157,7 +157,8 @@ else
 	fi
 fi
 
-# CMake finds the libraries after the files were moved, and nothing then leads to the old place.
+# CMake finds the libraries where they were installed. After the files were moved, it finds them there, and nothing leads
+# to the old place.
 moved=$scratch/moved
 
 # configure_project NAME OPTION...: for the examples, in $scratch/NAME
@@ -165,41 +166,46 @@ configure_project()
 {
 	name=$1
 	shift
-	cmake -S "$scratch/project" -B "$scratch/$name" -DCMAKE_C_COMPILER="${CC%% *}" \
-		-Dposixtrace_DIR="$moved$cmakedir" "$@" >"$scratch/$name.out" 2>&1
+	cmake -S "$scratch/project" -B "$scratch/$name" -DCMAKE_C_COMPILER="${CC%% *}" "$@" >"$scratch/$name.out" 2>&1
 }
 
-# with_cmake KIND: builds and runs the examples
+# with_cmake KIND ROOT OPTION: builds and runs the examples with what CMake finds under ROOT with this option
 with_cmake()
 {
 	case $1 in
 	shared) suffix=so static=OFF ;;
 	static) suffix=a static=ON ;;
 	esac
+	case $2 in
+	"$moved") place="after a move" ;;
+	*) place="where they were installed" ;;
+	esac
+	rm -rf "$scratch/cmake"
 	# A make that runs this test has other options than the one of CMake.
-	if ! configure_project "cmake-$1" -Dposixtrace_USE_STATIC_LIBS=$static ||
-		! env -u MAKEFLAGS -u MFLAGS VERBOSE=1 cmake --build "$scratch/cmake-$1" >"$scratch/messages" 2>&1
+	if ! configure_project cmake -Dposixtrace_USE_STATIC_LIBS=$static "$3" ||
+		! env -u MAKEFLAGS -u MFLAGS VERBOSE=1 cmake --build "$scratch/cmake" >"$scratch/messages" 2>&1
 	then
-		cat "$scratch/cmake-$1.out" "$scratch/messages"
-		echo "installcheck: CMake cannot build the examples with the $1 libraries"
+		cat "$scratch/cmake.out" "$scratch/messages"
+		echo "installcheck: CMake cannot build the examples with the $1 libraries $place; ${3%%=*}"
 		exit 1
 	fi
+	# The compiler searches /usr/include without an option.
 	for path in "$libdir/libposixtrace.$suffix" "$libdir/libtxtrace-threadx.$suffix" "$includedir"; do
-		grep -qF -- "$moved$path" "$scratch/messages" || {
+		grep -qF -- "$2$path" "$scratch/messages" || [ "$2$path" = /usr/include ] || {
 			cat "$scratch/messages"
-			echo "installcheck: the commands of CMake do not use $moved$path"
+			echo "installcheck: the commands of CMake do not use $2$path"
 			exit 1
 		}
 	done
 	# The program with the services needs libposixtrace only through libtxtrace-threadx.  With --as-needed, its own path
 	# is not used for that, and the path in libtxtrace-threadx leads to the place before the move.
-	{ "$scratch/cmake-$1/pipeline" "$scratch/tree" &&
-		LD_LIBRARY_PATH=$moved$libdir "$scratch/cmake-$1/services"; } >"$scratch/output" || {
+	{ "$scratch/cmake/pipeline" "$scratch/tree" &&
+		LD_LIBRARY_PATH=$2$libdir "$scratch/cmake/services"; } >"$scratch/output" || {
 		cat "$scratch/output"
-		echo "installcheck: an example that CMake linked with the $1 libraries fails"
+		echo "installcheck: an example that CMake linked with the $1 libraries $place fails; ${3%%=*}"
 		exit 1
 	}
-	echo "installcheck: CMake finds the $1 libraries"
+	echo "installcheck: CMake finds the $1 libraries $place with ${3%%=*}"
 }
 
 if ! command -v cmake >/dev/null; then
@@ -220,11 +226,17 @@ target_link_libraries(pipeline PRIVATE posixtrace::posixtrace)
 add_executable(services services.c)
 target_link_libraries(services PRIVATE posixtrace::txtrace-threadx)
 END
+	prefix=$("$PKG_CONFIG" --variable=prefix posixtrace)
+	prefix=${prefix#"$DESTDIR"}
 	for kind in shared:so static:a; do
-		[ ! -e "$moved$libdir/libposixtrace.${kind#*:}" ] || with_cmake "${kind%:*}"
+		[ -e "$moved$libdir/libposixtrace.${kind#*:}" ] || continue
+		for root in "$DESTDIR" "$moved"; do
+			with_cmake "${kind%:*}" "$root" "-Dposixtrace_DIR=$root$cmakedir"
+			with_cmake "${kind%:*}" "$root" "-DCMAKE_PREFIX_PATH=$root$prefix"
+		done
 	done
 	while read -r option message; do
-		if configure_project "$option" "-D$option"; then
+		if configure_project "$option" "-Dposixtrace_DIR=$moved$cmakedir" "-D$option"; then
 			echo "installcheck: CMake finds the library with $option"
 			exit 1
 		fi
