@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The symbols files of the Debian packages list the symbols of the linker's maps, with the same nodes. A symbol of the
 # node POSIXTRACE_X.Y is there since version X.Y. The packages have the names and the files that the sources give them.
-# The packages of Debian, RPM and Nix have the version of configure.ac, those of RPM have the files of Debian's, and
-# rpmspec and nix-instantiate can read the files of the last two.
+# The packages of Debian, RPM and Nix have the version of configure.ac, and need each library that it looks for. Those of
+# RPM have the files of Debian's. rpmspec reads the spec, and rpmlint finds no fault in it; nix-instantiate evaluates the
+# flake.
 set -u
 
 srcdir=${srcdir:-.}
@@ -79,6 +80,30 @@ cat "$debian"/*.install | sed -e 's/ .*//' -e 's/.*\///' -e 's/\*.*//' | sort -u
 done >"$scratch/absent"
 complain_each 'is in a Debian package, and in none of posixtrace.spec' <"$scratch/absent"
 
+# nixpkgs calls a package like its project, and pkg-config has the names of the libraries.
+nix_name()
+{
+	case $1 in
+	libelf | libdw) echo elfutils ;;
+	libprotobuf-c) echo protobufc ;;
+	liblzma) echo xz ;;
+	sqlite3) echo sqlite ;;
+	libzstd) echo zstd ;;
+	*) echo "$1" ;;
+	esac
+}
+
+sed -n 's/.*PKG_CHECK_MODULES(\[[A-Z0-9_]*\], \[\([a-z0-9-]*\).*/\1/p' "$srcdir/configure.ac" >"$scratch/libraries"
+grep -q libelf "$scratch/libraries" || complain 'configure.ac looks for no library'
+while read -r library; do
+	grep -q "^BuildRequires: *pkgconfig($library)\$" "$packaging/posixtrace.spec" || echo "$library"
+done <"$scratch/libraries" >"$scratch/absent"
+complain_each 'is not needed by posixtrace.spec' <"$scratch/absent"
+while read -r library; do
+	grep -qE "Inputs = with pkgs; \[.* $(nix_name "$library") " "$packaging/flake.nix" || echo "$library"
+done <"$scratch/libraries" >"$scratch/absent"
+complain_each 'is no input of flake.nix' <"$scratch/absent"
+
 # reads PROGRAM ARGUMENT...: the program, if it is there, reads a file without an error
 reads()
 {
@@ -93,7 +118,31 @@ reads()
 }
 
 reads rpmspec -P "$packaging/posixtrace.spec"
-reads nix-instantiate --parse "$packaging/flake.nix"
+# rpmlint 1 has other options.
+case $(rpmlint --version 2>/dev/null) in
+1.* | *' 1.'*) echo 'SKIP whether rpmlint finds a fault: it is too old' ;;
+*) reads rpmlint --strict --config "$srcdir/tests/packages/rpmlint.toml" "$packaging/posixtrace.spec" ;;
+esac
+
+# nixpkgs itself is not here, so each package is its own name, and a derivation is what it is made from.
+reads nix-instantiate --eval --strict --json --store dummy:// --arg flake "$(realpath "$packaging/flake.nix")" \
+	--expr '{ flake }:
+	let
+		genAttrs = names: value: builtins.listToAttrs (map (name: { inherit name; value = value name; }) names);
+		lib = { inherit genAttrs; licenses.mit = "MIT"; platforms.linux = "linux"; };
+		pkgs = genAttrs [
+			"autoreconfHook" "babeltrace2" "check" "elfutils" "libedit" "pkg-config" "protobufc" "sqlite" "xz" "zlib" "zstd"
+		] (name: name) // {
+			inherit lib;
+			python3 = { sitePackages = "lib/python3/site-packages"; outPath = "python3"; };
+			stdenv.mkDerivation = made: made // { src = toString made.src; };
+		};
+		nixpkgs = { inherit lib; legacyPackages = genAttrs [ "x86_64-linux" "aarch64-linux" ] (system: pkgs); };
+	in ((import flake).outputs { self = null; inherit nixpkgs; }).packages'
+if command -v nix-instantiate >/dev/null; then
+	[ "$(grep -o '"version":"[^"]*"' "$scratch/read" | sort | uniq -c | awk '{ print $1, $2 }')" = \
+		"2 \"version\":\"$version\"" ] || complain "flake.nix does not give two packages of $version: $(cat "$scratch/read")"
+fi
 
 echo "${listed:-}$failed faults"
 [ "$failed" -eq 0 ]
