@@ -7,8 +7,9 @@
 #	hardening		the options of dpkg-buildflags with hardening=+all
 #	clang
 #	bullseye trixie		the compiler and the C library of this suite of Debian, in a root directory; as root
-#	reproducible		two builds in directories with different names and lengths, at different times, install
-#				the same bytes
+#	reproducible		two builds install the same bytes; reprotest varies the directory, the time and its zone,
+#				the locale, the environment, umask, the home, PATH, the order of files in directories, the
+#				CPUs, and what the kernel and the host are called
 #
 # Environment:
 #	PX_TOOLCHAINS_DIR	where roots, builds and logs are (build/toolchains)
@@ -100,21 +101,18 @@ in_suite()
 	binds=()
 }
 
-# install_in DIRECTORY: a build there, and what it installs
-install_in()
-{
-	rm -rf "$1" && mkdir -p "$1/build" && cp -r "$dir/sources" "$1/sources" &&
-		(cd "$1/build" && ../sources/configure -q --prefix=/usr CFLAGS="-g -O2 -ffile-prefix-map=$1=." &&
-			make -s -j"$jobs" && make -s install DESTDIR="$1/installed")
-}
-
+# reprotest builds twice, and compares what is installed.  Another user needs sudo, so there is none.  ccache would give
+# the second build the objects of the first one.
 reproducible()
 {
 	rm -rf "$dir/sources" && mkdir "$dir/sources" && (cd "$top" && tar -c --exclude=./build --exclude=./.git .) |
 		tar -x -C "$dir/sources"
-	install_in "$dir/once" && TZ=Pacific/Auckland LC_ALL=C install_in "$dir/again-in-another-place" &&
-		diff -r "$dir/once/installed" "$dir/again-in-another-place/installed" &&
-		rm -rf "$dir/once" "$dir/again-in-another-place" "$dir/sources"
+	reprotest --no-diffoscope --min-cpus "$jobs" --variations=+all,-user_group -c '
+		export CCACHE_DISABLE=1
+		mkdir build && cd build &&
+			../configure -q --prefix=/usr CFLAGS="-g -O2 -ffile-prefix-map=${PWD%/build}=." &&
+			make -s -j'"$jobs"' && make -s install DESTDIR="${PWD%/build}/installed"' \
+		"$dir/sources" installed -- null && rm -rf "$dir/sources"
 }
 
 flags()
@@ -131,7 +129,10 @@ for name in "$@"; do
 	hardening) on_host hardening CFLAGS="$(flags CFLAGS)" CPPFLAGS="$(flags CPPFLAGS)" LDFLAGS="$(flags LDFLAGS)" ;;
 	clang) want clang clang && on_host clang CC=clang CXX=clang++ ;;
 	bullseye | bookworm | trixie) in_suite "$name" ;;
-	reproducible) judge reproducible install reproducible ;;
+	reproducible)
+		want reprotest reprotest && want disorderfs disorderfs && want faketime faketime &&
+			judge reproducible install reproducible
+		;;
 	this:*) # inside of a root
 		build "${name#*:}" || exit 1
 		exit
