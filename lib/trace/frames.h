@@ -13,7 +13,8 @@
  *	    a signal handler.  The signal frame begins below the frame of the call, and is larger than that.  If the new
  *	    call is in that handler, its frame is further below.  If the handler has switched to a coroutine, the
  *	    coroutine has a stack of its own.  This stack must have room for a signal frame, a handler and a trace
- *	    point, so frames of two stacks are not near each other.
+ *	    point, so frames of two stacks are not near each other.  Without optimisation, trace points have larger
+ *	    frames, and the new call can miss that an older one was left.
  *	F2  Both calls are on the usual stack of the thread.  The older call was left if no signal frame of the kernel
  *	    is below its frame.  If the new frame is lower, only a signal frame between the two frames counts.  Such a
  *	    signal frame has a stack pointer in or below the older frame.  The older call was also left if its frame is

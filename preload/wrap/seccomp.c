@@ -75,11 +75,9 @@ void px_dispatch_before(unsigned long mode)
 }
 
 /*
- * Programs, and libraries for filters, may install filters with syscall().  In C this wrapper has another name, because
+ * Programs, and libraries for filters, may install filters with syscall().  In C, its wrapper has another name, because
  * base/system.h redirects our own calls of syscall().
  */
-PX_WRAP long px_wrap_syscall(long number, ...) __asm__("syscall");
-
 static __attribute__((used)) void before_syscall(long number, unsigned long a, unsigned long b,
 						 unsigned long c)
 {
@@ -101,12 +99,13 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
 void *px_hook_real_syscall = (void *)syscall;
 
 /*
- * This function has no frame, because a system call may return twice, or on another stack.  A system call that waits
- * returns once, so px_syscall_that_waits() is a usual function with the same parameters.
+ * This function has no frame, because a system call may return twice, or on another stack.  So it tells the compiler
+ * nothing of its parameters: without optimisation, GCC stores variable arguments, even here, in the frame of the caller.
+ * A system call that waits returns once, so px_syscall_that_waits() is a usual function with the same parameters.
  */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
+PX_WRAP long px_wrap_syscall(void) __asm__("syscall");
+
+PX_WRAP __attribute__((naked)) long px_wrap_syscall(void)
 {
 	/* clang-format off */
 	__asm__("cmpl %2, %%edi\n\t"
@@ -145,8 +144,9 @@ PX_WRAP __attribute__((naked)) long px_wrap_syscall(long number, ...)
 		"i"(SYS_io_uring_enter), "i"(SYS_io_getevents), "i"(SYS_io_pgetevents));
 	/* clang-format on */
 }
-#pragma GCC diagnostic pop
 #else
+PX_WRAP long px_wrap_syscall(long number, ...) __asm__("syscall");
+
 void *px_hook_real_syscall;
 
 PX_WRAP long px_wrap_syscall(long number, ...)

@@ -70,6 +70,8 @@ reason 'These only read and write memory that the caller passes: no lock, no sys
 	sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \
 	pthread_attr_getinheritsched pthread_attr_getschedparam pthread_attr_getschedpolicy aio_error \
 	aio_error64 pthread_mutexattr_getprotocol pthread_mutexattr_gettype pthread_self __memcpy_chk
+reason 'Without optimisation, the compiler also calls what is an inline function in a header.  These only compute.' \
+	bsearch gnu_dev_major htonl ntohl ntohs pthread_equal toupper
 reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_version sysconf
 reason 'Bookkeeping of threads inside the C library.  These must be the functions that the program uses.' \
 	__pthread_register_cancel __pthread_unregister_cancel __register_atfork pthread_key_create pthread_setspecific \
