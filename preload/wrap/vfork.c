@@ -104,8 +104,8 @@ void *px_clone_before(int flags)
 
 /*
  * vfork() keeps its return address in the place, and puts it back in the parent.  A register that the system call keeps
- * in both processes points to the place.  The child jumps to the return address: with the shadow stack of x86-64, a
- * return would free entries that the parent still needs.
+ * in both processes points to the place.  The child jumps to the return address: with the shadow stack of x86-64 or the
+ * guarded control stack of aarch64 (GCS), a return would free entries that the parent still needs.
  *
  * clone() keeps all its arguments, and jumps to the real function.
  */
@@ -219,9 +219,17 @@ FUNCTION("clone",
 	"jmp *%eax\n");
 
 #else
-/* hint #34 is BTI C: in a program that has this protection, such a function must begin with it. */
+/*
+ * Hints for processors with more protection, which others ignore.  Where the kernel checks branch targets, a function
+ * begins with BTI C.  BTI J is where the child of vfork() continues: glibc 2.41 and newer jump there, as this wrapper
+ * does.  A caller has such a hint behind its call of vfork(), if it was compiled for GCS.  CHKFEAT clears the 1 in x16
+ * if the process has a GCS; without one, the child returns, because an older caller may lack the hint.
+ */
+#define BTI_C "hint #34\n"
+#define BTI_J "hint #36\n"
+#define CHKFEAT_X16 "hint #40\n"
 FUNCTION("vfork",
-	"hint #34\n"
+	BTI_C
 	"stp x29, x30, [sp, #-32]!\n" CFA("32")
 	".cfi_rel_offset x29, 0\n.cfi_rel_offset x30, 8\n"
 	"mov x0, x30\n"
@@ -238,11 +246,17 @@ FUNCTION("vfork",
 	".cfi_undefined x30\n"
 	"mov x19, x9\n"
 	"blr x16\n"
+	BTI_J
 	"mov x9, x19\n"
 	"ldp x30, x19, [x9]\n"
 	".cfi_restore x30\n"
 	"cbnz w0, 2f\n"
+	"mov x16, #1\n"
+	CHKFEAT_X16
+	"cbz x16, 3f\n"
 	"ret\n"
+	"3:\n"
+	"br x30\n"
 	"2:\n"
 	"stp x29, x30, [sp, #-32]!\n" CFA("32")
 	".cfi_rel_offset x29, 0\n.cfi_rel_offset x30, 8\n"
@@ -255,7 +269,7 @@ FUNCTION("vfork",
 	".cfi_restore x29\n.cfi_restore x30\n"
 	"ret\n");
 FUNCTION("clone",
-	"hint #34\n"
+	BTI_C
 	"sub sp, sp, #80\n" CFA("80")
 	"stp x0, x1, [sp]\nstp x2, x3, [sp, #16]\nstp x4, x5, [sp, #32]\nstp x6, x7, [sp, #48]\n"
 	"str x30, [sp, #64]\n.cfi_rel_offset x30, 64\n"
