@@ -80,8 +80,8 @@ static void take_from(struct px_archive *archive, const struct destination *to)
 }
 
 /*
- * musl cancels a thread asynchronously by a change of its program counter alone.  So on x86 the cleanup handlers run on a
- * stack of any alignment, and those of the program end with SIGSEGV where they use vectors.  The handler here is the
+ * musl cancels a thread asynchronously by a change of its program counter alone.  So on x86 the cleanup handlers run on
+ * a stack of any alignment, and those of the program end with SIGSEGV where they use vectors.  The handler here is the
  * first one.  It aligns its own frame, and lets pthread_exit() run the others above that.
  */
 #if !defined __GLIBC__ && (defined __x86_64__ || defined __i386__)

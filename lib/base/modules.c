@@ -81,7 +81,7 @@ static const char *path_of(const struct dl_phdr_info *info, char path[])
 	if (info->dlpi_name && *info->dlpi_name &&
 	    (uintptr_t)info->dlpi_phdr != (uintptr_t)getauxval(AT_PHDR))
 		return info->dlpi_name;
-	/* When the first thread has ended, the first of these shows nothing.  qemu-user answers it, and not the second. */
+	/* When the first thread has ended, the first one shows nothing.  qemu-user answers it, and not the second. */
 	length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	if (length <= 0)
 		length = readlink("/proc/thread-self/exe", path, PATH_MAX - 1);

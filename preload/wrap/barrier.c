@@ -66,7 +66,8 @@ union arrivals {
 		int32_t others;     /* one less than the threads; negative if processes share the barrier */
 		int32_t nr_arrived; /* of processes */
 	} words;
-	int32_t *at[4]; /* the last one, unless processes share it: how many came after the first, in the stack of that */
+	/* The last one, unless processes share it: how many came after the first, in the stack of that. */
+	int32_t *at[4];
 };
 
 /* The same test, with barriers for 7 threads of one process and of several. */

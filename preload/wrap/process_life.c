@@ -2,8 +2,8 @@
 /*
  * The beginning and the end of a process.  A constructor records the command line, because setproctitle() and the like
  * overwrite it later, and because nobody can read it after the process has ended.  A function of on_exit() records the
- * status of exit() and of the return from main(); the wrapper of _exit() records the other ends.  musl has no on_exit(),
- * so there exit() and main() have wrappers, which keep the status.
+ * status of exit() and of the return from main(); the wrapper of _exit() records the other ends.  musl has no
+ * on_exit(), so there exit() and main() have wrappers, which keep the status.
  */
 #include "hook.h"
 

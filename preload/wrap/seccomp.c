@@ -100,8 +100,9 @@ void *px_hook_real_syscall = (void *)syscall;
 
 /*
  * This function has no frame, because a system call may return twice, or on another stack.  So it tells the compiler
- * nothing of its parameters: without optimisation, GCC stores variable arguments, even here, in the frame of the caller.
- * A system call that waits returns once, so px_syscall_that_waits() is a usual function with the same parameters.
+ * nothing of its parameters: without optimisation, GCC stores variable arguments, even here, in the frame of the
+ * caller.  A system call that waits returns once, so px_syscall_that_waits() is a usual function with the same
+ * parameters.
  */
 PX_WRAP long px_wrap_syscall(void) __asm__("syscall");
 

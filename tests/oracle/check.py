@@ -518,9 +518,10 @@ def check_says(account, offset, first_ns):
             said = by_value(said)
         for address, known in account.objects.items():
             if address >= 4096:
-                expression = re.sub(rf"\b(\w+ )?{known}\b",
-                                    lambda found, known=known, address=address: shown_as(found[1] or "", known, address),
-                                    expression)
+                def show(found, known=known, address=address):
+                    return shown_as(found[1] or "", known, address)
+
+                expression = re.sub(rf"\b(\w+ )?{known}\b", show, expression)
         if (re.search(expression, said, re.M) is not None) != is_said:
             complain(f"txtrace {command} {'does not say' if is_said else 'says'} {expression}:\n{said}")
 
