@@ -61,6 +61,7 @@ struct px_call_object {
 	/* For a thread: number of nested signal handlers that interrupted its wait. */
 	uint32_t depth;
 	bool is_known;	    /* for a thread: it has recorded an event */
+	bool is_named;	    /* for a thread: a recorded call has named it */
 	bool is_suspended;
 	/* `wait`: the current wait; `outer`: the wait that a handler interrupted. */
 	struct px_call_object_wait wait, outer;

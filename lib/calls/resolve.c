@@ -69,6 +69,20 @@ static void end_former_program(struct px_resolve *all, const struct px_record *r
 }
 
 /*
+ * Take what the stream lists of this thread.  The thread has listed its name before it recorded its first event.  So a
+ * recorded call that has named the thread is later.
+ */
+static void identify(struct px_resolve *all, struct px_call_object *thread, const struct px_object *known)
+{
+	struct px_object former = thread->object;
+	const char *end = strrchr(former.name, ' '); /* of the name, before the tid */
+
+	thread->object = *known;
+	if (thread->is_named && end)
+		px_call_objects_name(all->objects, thread, former.name, (size_t)(end - former.name));
+}
+
+/*
  * Return the thread of the record.  A record of another thread may have added this thread before.  But only a record of
  * the thread itself has its exact identity.
  */
@@ -88,7 +102,7 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	to->changed = record->context;
 	if (px_threadmap_find(all->threads, record->context, &known) &&
 	    known.type == PX_TXTB_THREAD)
-		self->object = known;
+		identify(all, self, &known);
 	self->object.pid = record->pid;
 	self->object.thread = self->address = record->thread;
 	bind_thread(all, self);
@@ -460,6 +474,7 @@ static void rename_thread(struct px_resolve *all, struct px_call_read *call)
 	if (!text || !call->object || call->has_failed)
 		return;
 	px_call_objects_name(all->objects, call->object, text, length);
+	call->object->is_named = true;
 	call->to->changed = call->object->object.handle;
 }
 

@@ -968,6 +968,25 @@ START_TEST(thread_that_was_only_told_of_is_known_with_its_first_event)
 }
 END_TEST
 
+/* The thread lists itself as "worker", another one names it, and then it records its first event. */
+START_TEST(thread_that_is_named_before_its_first_event_keeps_the_name)
+{
+	bool is_listed_first = _i == 0;
+
+	if (is_listed_first)
+		introduce(20);
+	ON(1, pthread_create, 0, pthread_of(20), thread(20), 120, 0);
+	if (!is_listed_first)
+		introduce(20);
+	object_data(pthread_of(20), 0, 0, 0);
+	add_text("clerk of all");
+	translate(1, PX_CALL_pthread_setname_np, 0);
+	ON(20, sem_post, 0, M1, 0, 0, 0);
+	ck_assert_uint_eq(translation.changed, thread(20));
+	ck_assert_str_eq(name_of(thread(20)), "clerk of all 5020");
+}
+END_TEST
+
 static int asked;
 
 static int give_name(const struct px_namer *namer, const struct px_call_object *object, char *text,
@@ -1851,6 +1870,7 @@ int main(void)
 	tcase_add_test(objects, names_are_short_and_of_one_object_each);
 	tcase_add_test(objects, thread_gets_the_name_that_it_is_given);
 	tcase_add_test(objects, thread_that_was_only_told_of_is_known_with_its_first_event);
+	tcase_add_loop_test(objects, thread_that_is_named_before_its_first_event_keeps_the_name, 0, 2);
 	tcase_add_test(objects, namer_is_asked_once_for_each_object);
 	tcase_add_test(objects, object_of_this_process_is_named_by_its_module);
 	tcase_add_test(objects, objects_that_were_used_last_are_kept);
