@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "live/shared_memory.h"
@@ -18,20 +19,23 @@
 /* Read /proc at most this often for a process, because a program may load a library for each object. */
 #define READS_MAX 64
 
+/* Symbols of so many programs are kept: a build executes thousands.  Those of another one are read again. */
+#define PROGRAMS_KEPT 128
+
 /* A program that a process executed, and stored the modules of. */
 struct program {
-	unsigned int first; /* handle: it has the threads from this one on */
-	struct symbols *symbols;
+	pid_t pid;
+	unsigned int first;	 /* handle: it has the threads from this one on */
+	struct symbols *symbols; /* NULL: the place is free */
+	unsigned long used_at;	 /* namer.nr_uses then */
 };
 
 struct process {
 	pid_t pid;
-	struct program *program; /* those that were asked for */
-	unsigned int nr_programs;
-	/* The rest is for a process that stores nothing, because another user traces it. */
+	bool has_stored;	 /* at least one of its programs has stored its modules */
 	unsigned int nr_reads;
 	bool is_final;		 /* the modules were read after the end */
-	struct symbols *symbols; /* NULL if the modules were never read */
+	struct symbols *symbols; /* of /proc; NULL if the modules were never read */
 	struct symbols **former; /* of the programs that were seen before */
 	unsigned int nr_former;
 	dev_t device;		 /* the program whose modules were read */
@@ -45,6 +49,10 @@ struct namer {
 	pthread_mutex_t mutex;
 	struct process *process;
 	size_t nr, room;
+	struct program program[PROGRAMS_KEPT];
+	unsigned long nr_uses;
+	/* The processes belong to another user, and store nothing: the modules come from /proc. */
+	bool guesses;
 };
 
 struct namer *namer_new(void)
@@ -134,12 +142,22 @@ static bool is_up_to_date(struct process *process)
 	return (program.st_dev == process->device && program.st_ino == process->inode) || inspect_again(process);
 }
 
+static bool is_of_other_user(pid_t pid)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	return stat(path, &status) == 0 && status.st_uid != geteuid();
+}
+
 void namer_inspect(struct namer *namer, pid_t pid)
 {
 	struct process *process;
 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, pid);
+	namer->guesses |= is_of_other_user(pid);
 	inspect_again(process);
 	shared_memory_read(&process->memory, pid);
 	pthread_mutex_unlock(&namer->mutex);
@@ -210,64 +228,79 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 	return true;
 }
 
-/* Return the program to which the thread with this handle belonged, or NULL if it is not known. */
-static struct program *program_of(struct process *process, unsigned int thread)
+/* Return the program that was kept, or the place for it. */
+static struct program *place_of(struct namer *namer, pid_t pid, unsigned int first)
 {
-	struct program *program = process->program;
-	struct symbols *symbols;
+	struct program *oldest = &namer->program[0];
+
+	for (unsigned int i = 0; i < PROGRAMS_KEPT; i++) {
+		struct program *program = &namer->program[i];
+
+		if (program->symbols && program->pid == pid && program->first == first)
+			return program;
+		if (program->used_at < oldest->used_at)
+			oldest = program;
+	}
+	return oldest;
+}
+
+/* Return the program to which the thread with this handle belonged, or NULL if it is not known. */
+static struct program *program_of(struct namer *namer, struct process *process, unsigned int thread)
+{
+	struct program *program;
 	unsigned int first;
 	size_t length;
 
 	if (txtrace_get_program_modules(process->pid, thread, NULL, 0, &length, &first) != 0)
 		return NULL;
-	for (unsigned int i = 0; i < process->nr_programs; i++)
-		if (program[i].first == first)
-			return &program[i];
-	symbols = symbols_of_program(process->pid, thread);
-	if (!symbols)
-		return NULL;
-	process->program = program = must(reallocarray(program, process->nr_programs + 1, sizeof(*program)));
-	program[process->nr_programs] = (struct program){first, symbols};
-	return &program[process->nr_programs++];
+	program = place_of(namer, process->pid, first);
+	if (!program->symbols || program->pid != process->pid || program->first != first) {
+		symbols_free(program->symbols);
+		*program = (struct program){process->pid, first, symbols_of_program(process->pid, thread), 0};
+	}
+	program->used_at = program->symbols ? ++namer->nr_uses : 0;
+	process->has_stored |= program->symbols != NULL;
+	return program->symbols ? program : NULL;
 }
 
-/* The program may have loaded libraries since it stored its modules.  Return true if the modules were read again. */
+static bool is_last(const struct program *program)
+{
+	unsigned int first;
+	size_t length;
+
+	return txtrace_get_program_modules(program->pid, 0, NULL, 0, &length, &first) == 0 && first == program->first;
+}
+
+/*
+ * The program may have loaded libraries since it stored its modules.  Return true if the modules were read again.  If it
+ * executes itself meanwhile, it is the last program only before.
+ */
 static bool read_again(struct process *process, struct program *program)
 {
 	struct symbols *symbols;
 	bool is_same;
 
-	if (process->nr_reads == READS_MAX)
+	if (process->nr_reads == READS_MAX || !is_last(program))
 		return false;
 	process->nr_reads++;
 	symbols = symbols_of_process(process->pid);
 	if (!symbols)
 		return false;
-	is_same = symbols_is_same_program(program->symbols, symbols);
+	is_same = symbols_is_same_program(program->symbols, symbols) && is_last(program);
 	symbols_free(is_same ? program->symbols : symbols);
 	if (is_same)
 		program->symbols = symbols;
 	return is_same;
 }
 
-/*
- * Set *is_named to false if the program of the object gives no name.  Return false if the process has stored no
- * modules.
- */
-static bool put_stored_name(struct process *process, const struct txtrace_object *object, char *text, size_t size,
-			    bool *is_named)
+static bool put_stored_name(struct namer *namer, struct process *process, const struct txtrace_object *object, char *text,
+			    size_t size)
 {
-	struct program *program = program_of(process, object->thread);
-	unsigned int first;
-	size_t length;
+	struct program *program = program_of(namer, process, object->thread);
 
-	if (program)
-		*is_named = put_name_by(process, program->symbols, object, text, size) ||
-			    (read_again(process, program) &&
-			     put_name_by(process, program->symbols, object, text, size));
-	else
-		*is_named = false;
-	return program || txtrace_get_program_modules(process->pid, 0, NULL, 0, &length, &first) == 0;
+	return program && (put_name_by(process, program->symbols, object, text, size) ||
+			   (read_again(process, program) &&
+			    put_name_by(process, program->symbols, object, text, size)));
 }
 
 /*
@@ -306,26 +339,29 @@ static bool put_name(struct process *process, const struct txtrace_object *objec
 	return put_name_of_one(process, is_owned, object, text, size);
 }
 
-int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size)
+static bool guess_name(struct process *process, const struct txtrace_object *object, char *text, size_t size)
 {
-	struct namer *namer = argument;
-	struct process *process;
-	bool is_known, is_named;
-
-	pthread_mutex_lock(&namer->mutex);
-	process = find(namer, object->pid);
-	process->has_objects = true;
-	if (put_stored_name(process, object, text, size, &is_named))
-		goto unlock;
-	is_known = is_up_to_date(process);
-	is_named = is_known && put_name(process, object, text, size);
+	if (!is_up_to_date(process))
+		return false;
 	/*
 	 * The name is unknown if the library with the address was loaded later, or if the process executed the
 	 * same program again.
 	 */
-	if (is_known && !is_named && inspect_again(process))
-		is_named = put_name(process, object, text, size);
-unlock:
+	return put_name(process, object, text, size) ||
+	       (inspect_again(process) && put_name(process, object, text, size));
+}
+
+int namer_name(void *argument, const struct txtrace_object *object, char *text, size_t size)
+{
+	struct namer *namer = argument;
+	struct process *process;
+	bool is_named;
+
+	pthread_mutex_lock(&namer->mutex);
+	process = find(namer, object->pid);
+	process->has_objects = true;
+	is_named = namer->guesses ? guess_name(process, object, text, size) :
+				    put_stored_name(namer, process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;
 }
@@ -336,7 +372,7 @@ unsigned int namer_count_unread(struct namer *namer)
 
 	pthread_mutex_lock(&namer->mutex);
 	for (size_t i = 0; i < namer->nr; i++)
-		nr += namer->process[i].has_objects && !namer->process[i].symbols && namer->process[i].nr_programs == 0;
+		nr += namer->process[i].has_objects && !namer->process[i].symbols && !namer->process[i].has_stored;
 	pthread_mutex_unlock(&namer->mutex);
 	return nr;
 }
@@ -347,12 +383,11 @@ void namer_free(struct namer *namer)
 		symbols_free(namer->process[i].symbols);
 		for (unsigned int k = 0; k < namer->process[i].nr_former; k++)
 			symbols_free(namer->process[i].former[k]);
-		for (unsigned int k = 0; k < namer->process[i].nr_programs; k++)
-			symbols_free(namer->process[i].program[k].symbols);
-		free(namer->process[i].program);
 		free(namer->process[i].former);
 		shared_memory_free(&namer->process[i].memory);
 	}
+	for (unsigned int i = 0; i < PROGRAMS_KEPT; i++)
+		symbols_free(namer->program[i].symbols);
 	free(namer->process);
 	pthread_mutex_destroy(&namer->mutex);
 	free(namer);

@@ -284,13 +284,21 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 	enter_pid(objects, i);
 }
 
+static bool is_only_one(const struct px_call_objects *objects, uint32_t key)
+{
+	const struct px_namer *namer = objects->namer;
+
+	return namer && namer->is_only_one &&
+	       namer->is_only_one(namer, &objects->object[objects->key[key - 1].object - 1]);
+}
+
 void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid)
 {
 	for (uint32_t i = *bucket_of_pid(objects, pid), older; i; i = older) {
 		const struct px_key *key = &objects->key[i - 1].key;
 
 		older = objects->key[i - 1].older_of_pid;
-		if (key->pid == pid && key->space != PX_SPACE_FD)
+		if (key->pid == pid && key->space != PX_SPACE_FD && !is_only_one(objects, i))
 			px_call_objects_unbind(objects, key);
 	}
 }

@@ -27,7 +27,7 @@
 #define PX_CALL_OBJECTS_MAX 16384
 
 /* The space of a key: an enum px_txtb_object_type, or a value of this enum. */
-enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD };
+enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD, PX_SPACE_PROGRAM };
 
 struct px_key {
 	uint64_t value;
@@ -61,6 +61,7 @@ struct px_call_object {
 	/* For a thread: number of nested signal handlers that interrupted its wait. */
 	uint32_t depth;
 	bool is_known;	    /* for a thread: it has recorded an event */
+	bool has_program;   /* for a thread: its program is that of its process since its first record */
 	bool is_named;	    /* for a thread: a recorded call has named it */
 	bool is_suspended;
 	/* `wait`: the current wait; `outer`: the wait that a handler interrupted. */
@@ -77,6 +78,8 @@ struct px_call_object {
 struct px_namer {
 	int (*call)(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		    size_t size);
+	/* NULL, or: return true if no other object was ever at the address of this one. */
+	bool (*is_only_one)(const struct px_namer *namer, const struct px_call_object *object);
 	void (*function)(void); /* the callback may use `function` and `argument` */
 	void *argument;
 };
@@ -118,8 +121,9 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
 
 /*
- * The process has executed another program: unbind all keys of its memory and of its threads.  Its descriptors stay,
- * because only those are closed that the program has marked.
+ * The process has executed another program: unbind all keys of its memory and of its threads, but not those of objects
+ * that the namer knows as the only ones.  Its descriptors stay, because only those are closed that the program has
+ * marked.
  */
 void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid);
 

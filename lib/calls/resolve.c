@@ -51,21 +51,26 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
- * The first record of another main thread says that the process has executed another program, or that this is another
- * process with the same pid.
+ * The first record of a thread of another program says that the process has executed this program, or that this is
+ * another process with the same pid.  The thread may be known from other records, or from the log that goes on.
  */
-static void end_former_program(struct px_resolve *all, const struct px_record *record)
+static void follow_program(struct px_resolve *all, const struct px_record *record)
 {
-	const struct px_key key = {.value = record->pid, .pid = record->pid, .space = PX_SPACE_TID};
-	const struct px_call_object *former;
+	const struct px_key key = {.value = record->pid, .space = PX_SPACE_PROGRAM};
+	struct px_call_object *current;
 	struct px_object thread;
 
 	if (!px_threadmap_find(all->threads, record->context, &thread) || thread.type != PX_TXTB_THREAD ||
-	    thread.pid != record->pid || thread.tid != record->pid)
+	    thread.program == 0)
 		return;
-	former = px_call_objects_at(all->objects, &key);
-	if (former && former->object.handle != record->context)
+	current = px_call_objects_at(all->objects, &key);
+	if (!current) {
+		current = px_call_objects_add(all->objects, PX_TXTB_UNUSED, 0);
+		px_call_objects_bind(all->objects, &key, current);
+	} else if (current->object.program != thread.program) {
 		px_call_objects_end_program(all->objects, record->pid);
+	}
+	current->object.program = thread.program;
 }
 
 /*
@@ -92,9 +97,10 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	struct px_call_object *self = px_call_objects_of(all->objects, record->context);
 	struct px_object known;
 
-	if (!self || !self->is_known)
-		end_former_program(all, record);
+	if (!self || !self->has_program)
+		follow_program(all, record);
 	self = thread_with(all, record->context, record->pid, record->thread);
+	self->has_program = true;
 	self->priority = record->priority;
 	if (self->is_known)
 		return self;

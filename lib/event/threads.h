@@ -55,7 +55,8 @@ struct px_object {
 	uint32_t priority; /* 0 ... 1023, a smaller number is more urgent */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t reserved;
+	/* Of a thread: equal for all threads of a program that a process executes, and its forks; 0: not known. */
+	uint32_t program;
 	uint64_t thread;		/* pthread_t */
 	char name[PX_OBJECT_NAME_SIZE]; /* null-terminated */
 };

@@ -196,6 +196,22 @@ static const struct px_archive_object *find_call_object(const struct px_log_copy
 }
 
 /* An object of calls has the name that it had in the other log. */
+/* What ends and begins again in a copy, because its program is not known for sure, is one object in the other log. */
+static bool is_only_one(const struct px_namer *namer, const struct px_call_object *object)
+{
+	const struct px_log_copy *copy = namer->argument;
+	const struct px_archive_object key = {.address = object->address,
+					      .pid = object->object.pid,
+					      .type = object->object.type};
+	const struct px_archive_object *end = copy->call + copy->nr_calls, *found;
+
+	found = copy->nr_calls > 0 ?
+			bsearch(&key, copy->call, copy->nr_calls, sizeof(key), compare_addresses) :
+			NULL;
+	return found && (found == copy->call || compare_addresses(found - 1, &key) != 0) &&
+	       (found + 1 == end || compare_addresses(found + 1, &key) != 0);
+}
+
 static int name_object(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		       size_t size)
 {
@@ -212,6 +228,24 @@ static int name_object(const struct px_namer *namer, const struct px_call_object
 	memcpy(text, found->name, length);
 	text[length] = '\0';
 	return 0;
+}
+
+/*
+ * A log does not say to which program a thread belongs.  Each program has a main thread, and nearly always that has the
+ * first handle of its program.  Return the handle of the main thread of the program, or 0 if there is none.
+ */
+static uint32_t program_of(const struct px_log_copy *copy, uint32_t pid, uint32_t handle)
+{
+	uint32_t program = 0;
+
+	for (size_t i = 0; i < copy->nr_objects; i++) {
+		const struct px_archive_object *thread = &copy->object[i];
+
+		if (thread->type == PX_TXTB_THREAD && thread->pid == pid && thread->tid == pid &&
+		    (program == 0 || thread->handle <= handle))
+			program = thread->handle;
+	}
+	return program;
 }
 
 /* The log finds threads in a table, which holds only the newest ones: ensure that this thread is in the table. */
@@ -237,6 +271,7 @@ static void ensure_thread(struct px_log_copy *copy, const struct px_record *reco
 					    .pid = found->pid ? found->pid : record->pid,
 					    .tid = found->tid,
 					    .thread = record->thread};
+		object.program = program_of(copy, object.pid, handle);
 		memcpy(object.name, found->name, sizeof(object.name));
 		object.name[sizeof(object.name) - 1] = '\0';
 		px_threads_add(&copy->threads, &object);
@@ -282,7 +317,7 @@ static int prepare(struct px_log_copy *copy, const struct px_log_copy_setup *set
 	copy->from = setup->from;
 	copy->next_namer = setup->namer;
 	copy->attr = *setup->attr;
-	copy->namer = (struct px_namer){.call = name_object, .argument = copy};
+	copy->namer = (struct px_namer){.call = name_object, .is_only_one = is_only_one, .argument = copy};
 	copy->data_size = copy->attr.max_data_size > PX_SYSTEM_EVENT_BYTES ?
 				  (size_t)copy->attr.max_data_size :
 				  PX_SYSTEM_EVENT_BYTES;

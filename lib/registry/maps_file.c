@@ -163,7 +163,8 @@ static int open_stored(uint32_t index, uint32_t generation, uint32_t pid, uint32
 	px_registry_maps_name(index, generation, pid, first, name);
 	if (px_shm_open(name, &fd) != 0)
 		return -1;
-	if (px_shm_is_private(fd) && read_header(fd, header))
+	if (px_shm_is_private(fd) && lseek(fd, 0, SEEK_END) <= BYTES_MAX + HEADER_BYTES_MAX &&
+	    lseek(fd, 0, SEEK_SET) == 0 && read_header(fd, header))
 		return fd;
 	syscall(SYS_close, fd);
 	return -1;
@@ -193,15 +194,15 @@ static uint32_t put_aside(uint32_t index, uint32_t generation, uint32_t pid, uin
 }
 
 /* A file beyond the limit would end the program with SIGXFSZ. */
-static bool store(const char *name, const char *temporary, const struct header *header)
+static bool store(const char *name, const char *temporary, const struct header *header, bool has_lines)
 {
 	bool is_whole;
-	uint32_t hash;
+	uint32_t hash = 0;
 	int fd;
 
-	if (px_shm_is_beyond_limit(BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
+	if (px_shm_is_beyond_limit(has_lines ? BYTES_MAX : HEADER_BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
 		return false;
-	is_whole = write_header(fd, header) && copy_lines(fd, &hash);
+	is_whole = write_header(fd, header) && (!has_lines || copy_lines(fd, &hash));
 	syscall(SYS_close, fd);
 	if (is_whole) {
 		px_write_once(&stored_hash, hash);
@@ -241,22 +242,27 @@ void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uin
 	strcpy(temporary, name);
 	strcat(temporary, "~"); /* the prefix is that of the name, so the files are removed together */
 	header.previous = put_aside(index, slot->generation, pid, first);
-	if (!store(name, temporary, &header))
-		px_shm_unlink(name); /* it may be that of the program before this one */
+	/* Without its lines, the file still says that the threads from now on do not belong to the program before. */
+	if (!store(name, temporary, &header, true) && !store(name, temporary, &header, false))
+		px_shm_unlink(name);
 	remove_without_segment(index, slot->generation, name);
 	errno = saved_errno;
 }
 
-void px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, uint32_t pid)
+bool px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, uint32_t pid)
 {
 	char from[PX_SHM_NAME_MAX], to[PX_SHM_NAME_MAX];
 	int saved_errno = errno;
+	bool is_free;
 
 	px_registry_maps_name(index, generation, parent, 0, from);
 	px_registry_maps_name(index, generation, pid, 0, to);
-	px_shm_link(from, to);
+	is_free = !px_shm_has(to);
+	if (is_free)
+		px_shm_link(from, to);
 	remove_without_segment(index, generation, to);
 	errno = saved_errno;
+	return is_free;
 }
 
 bool px_maps_file_is_old(void)
@@ -311,8 +317,10 @@ static int open_of_thread(uint32_t index, uint32_t pid, uint32_t thread, struct 
 	int fd = px_registry_read(index, &slot) ? open_stored(index, slot.generation, pid, 0, header) : -1;
 
 	for (int i = 0; i < PROGRAMS_MAX && fd >= 0 && is_older(thread, header->first); i++) {
+		bool has_previous = header->previous != 0 && is_older(header->previous, header->first);
+
 		syscall(SYS_close, fd);
-		fd = header->previous ? open_stored(index, slot.generation, pid, header->previous, header) : -1;
+		fd = has_previous ? open_stored(index, slot.generation, pid, header->previous, header) : -1;
 	}
 	if (fd >= 0 && is_older(thread, header->first)) {
 		syscall(SYS_close, fd);

@@ -176,7 +176,8 @@ static bool follow_registry(struct px_self *self)
  * In a child, map the memory of one of the parent's views a second time.  Make a view of this
  * process for the new mapping.
  */
-static void take_over(struct px_self *self, uint32_t index, const struct px_view *parents)
+static void take_over(struct px_self *self, uint32_t index, const struct px_registry_slot *slot,
+		      const struct px_view *parents)
 {
 	const struct px_process_id us = px_process_id();
 	struct px_mapping mapping;
@@ -189,7 +190,8 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_view
 		view->generation = parents->generation;
 		px_inherit_add_member(view, &us);
 		if (put_view(self, index, view)) {
-			px_maps_file_inherit(index, view->generation, inheritance.id.pid, us.pid);
+			if (!px_maps_file_inherit(index, view->generation, inheritance.id.pid, us.pid))
+				px_maps_file_store(index, slot, us.pid, px_thread_renew_first_handle(px_registry_get()));
 			return;
 		}
 	}
@@ -217,7 +219,7 @@ static bool inherit(struct px_self *self, uint32_t index, const struct px_regist
 	is_current = view->generation == slot->generation;
 	if (is_inherited && is_current) {
 		px_write_once(&self->inherited[index], slot->generation);
-		take_over(self, index, view);
+		take_over(self, index, slot, view);
 	}
 	px_compare_exchange(&inheritance.view[index], view, NULL);
 	px_views_retire(view);

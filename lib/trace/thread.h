@@ -81,6 +81,9 @@ PX_INLINE void px_thread_take_handle(uint32_t handle)
  */
 uint32_t px_thread_first_handle(struct px_registry *registry);
 
+/* In the child of a fork, before its first handle: give it a first handle of its own, and return that. */
+uint32_t px_thread_renew_first_handle(struct px_registry *registry);
+
 /*
  * Call this if the priority of the calling thread has changed.  Then the thread reads its priority
  * again at its next event.

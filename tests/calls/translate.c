@@ -640,16 +640,16 @@ START_TEST(objects_of_two_processes_are_two)
 }
 END_TEST
 
-/* A main thread has the tid of its process. */
-static void introduce_main(uint32_t n)
+static void introduce_of(uint32_t n, uint32_t program)
 {
 	struct px_object object = {.handle = thread(n),
 				   .type = PX_TXTB_THREAD,
 				   .priority = 100,
 				   .pid = PID,
-				   .tid = PID,
+				   .tid = tid_of(n),
+				   .program = program,
 				   .thread = pthread_of(n),
-				   .name = "main"};
+				   .name = "thread"};
 
 	px_threads_add(&threads, &object);
 }
@@ -658,8 +658,8 @@ START_TEST(program_that_the_process_executes_has_memory_of_its_own_and_keeps_des
 {
 	uint32_t mutex, file, by_name;
 
-	introduce_main(11);
-	introduce_main(12);
+	introduce_of(11, 1);
+	introduce_of(12, 2);
 	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	mutex = object_in(0);
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0); /* another thread of this program */
@@ -674,7 +674,7 @@ START_TEST(program_that_the_process_executes_has_memory_of_its_own_and_keeps_des
 	ON_FD(11, read, 0, 4, 0, 1);
 	file = object_in(0);
 
-	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0); /* the main thread of the next program */
+	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0); /* a thread of the next program */
 	ck_assert_uint_ne(object_in(0), mutex);
 	mutex = object_in(0);
 	ON(2, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -687,12 +687,67 @@ START_TEST(program_that_the_process_executes_has_memory_of_its_own_and_keeps_des
 }
 END_TEST
 
+START_TEST(threads_of_one_program_begin_in_any_order)
+{
+	uint32_t mutex;
+
+	introduce_of(10, 1);
+	introduce_of(11, 2);
+	introduce_of(12, 2);
+	ON(10, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	mutex = object_in(0);
+	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_uint_eq(object_in(0), mutex);
+	ON(11, pthread_mutex_unlock, 0, M1, 0, 0, 0);
+	ck_assert_uint_eq(object_in(0), mutex);
+}
+END_TEST
+
+/* A process may have two copies of the library, so two handles for each thread, but one program. */
+START_TEST(thread_with_two_handles_is_in_one_program)
+{
+	uint32_t mutex;
+
+	introduce_of(11, 1);
+	introduce_of(12, 1);
+	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	mutex = object_in(0);
+	for (int i = 0; i < 3; i++) {
+		ON(12, pthread_mutex_unlock, 0, M1, 0, 0, 0);
+		ck_assert_uint_eq(object_in(0), mutex);
+		ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+		ck_assert_uint_eq(object_in(0), mutex);
+	}
+}
+END_TEST
+
+/* A log that goes on has threads of both programs before their first calls: scheduling records show them. */
+START_TEST(threads_that_were_restored_are_in_their_programs)
+{
+	struct px_object known;
+	uint32_t mutex;
+
+	introduce_of(11, 1);
+	introduce_of(12, 2);
+	for (uint32_t n = 11; n < 13; n++) {
+		ck_assert(px_threadmap_find(map, thread(n), &known));
+		known.program = 0; /* a log does not have it */
+		px_translator_restore(translator, &known, 0, 0);
+	}
+	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	mutex = object_in(0);
+	ON(12, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ck_assert_uint_ne(object_in(0), mutex);
+}
+END_TEST
+
 START_TEST(another_program_does_not_end_the_objects_of_other_processes)
 {
 	uint32_t handle[300];
 
-	introduce_main(11);
-	introduce_main(12);
+	introduce_of(11, 1);
+	introduce_of(12, 2);
 	ON(11, pthread_mutex_lock, 0, M1, 0, 0, 0);
 	for (uint32_t i = 0; i < 300; i++) {
 		struct px_record other = record_of(2, PX_CALL_pthread_mutex_lock, 0);
@@ -1859,6 +1914,9 @@ int main(void)
 	tcase_add_test(objects, destroyed_object_is_another_one_afterwards);
 	tcase_add_test(objects, objects_of_two_processes_are_two);
 	tcase_add_test(objects, program_that_the_process_executes_has_memory_of_its_own_and_keeps_descriptors);
+	tcase_add_test(objects, threads_of_one_program_begin_in_any_order);
+	tcase_add_test(objects, thread_with_two_handles_is_in_one_program);
+	tcase_add_test(objects, threads_that_were_restored_are_in_their_programs);
 	tcase_add_test(objects, another_program_does_not_end_the_objects_of_other_processes);
 	tcase_add_test(objects, named_semaphore_is_one_until_it_is_closed_as_often_as_opened);
 	tcase_add_test(objects, descriptor_is_what_was_opened_last);

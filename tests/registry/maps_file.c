@@ -133,12 +133,49 @@ START_TEST(child_of_a_fork_has_the_program_of_its_parent_until_it_executes_anoth
 {
 	store(PID, 100);
 	store(PID, 200);
-	px_maps_file_inherit(slot_index, slot.generation, PID, OTHER);
+	ck_assert(px_maps_file_inherit(slot_index, slot.generation, PID, OTHER));
 	store(OTHER, 300);
 	ck_assert_uint_eq(first_of(OTHER, 250), 200);
 	ck_assert_uint_eq(first_of(OTHER, 300), 300);
 	ck_assert_uint_eq(first_of(OTHER, 150), 0); /* it did not exist */
 	ck_assert_uint_eq(first_of(PID, 300), 200);
+}
+END_TEST
+
+/* A process that has ended had the pid, and its file is still there. */
+START_TEST(child_of_a_fork_does_not_keep_the_file_of_another_process)
+{
+	store(PID, 100);
+	ck_assert(px_maps_file_inherit(slot_index, slot.generation, PID, OTHER));
+	store(OTHER, 200);
+	ck_assert(!px_maps_file_inherit(slot_index, slot.generation, PID, OTHER));
+	store(OTHER, 300);
+	ck_assert_uint_eq(first_of(OTHER, 250), 200);
+	ck_assert_uint_eq(first_of(OTHER, 350), 300);
+	ck_assert_uint_eq(first_of(PID, 350), 100);
+}
+END_TEST
+
+/* A program may not write a file with its mappings: its threads belong to it nevertheless. */
+START_TEST(program_that_cannot_store_its_mappings_is_not_taken_for_another_one)
+{
+	unsigned int first;
+	size_t length;
+
+	store(PID, 100);
+	px_test_limit_files(1000);
+	store(PID, 200);
+	px_test_limit_files(10); /* not even its first line */
+	store(OTHER, 150);
+	px_test_unlimit_files();
+	ck_assert_uint_eq(first_of(PID, 150), 100);
+	ck_assert_uint_eq(first_of(PID, 250), 0);
+	ok(txtrace_get_program_modules(PID, 0, NULL, 0, &length, &first));
+	ck_assert_uint_eq(first, thread(200));
+	ck_assert_uint_eq(first_of(OTHER, 150), 0);
+	store(PID, 300);
+	ck_assert_uint_eq(first_of(PID, 150), 100);
+	ck_assert_uint_eq(first_of(PID, 350), 300);
 }
 END_TEST
 
@@ -204,6 +241,8 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, program_that_stores_again_keeps_the_programs_before_it);
 	tcase_add_test(tcase, handles_that_begin_again_are_newer);
 	tcase_add_test(tcase, child_of_a_fork_has_the_program_of_its_parent_until_it_executes_another_one);
+	tcase_add_test(tcase, child_of_a_fork_does_not_keep_the_file_of_another_process);
+	tcase_add_test(tcase, program_that_cannot_store_its_mappings_is_not_taken_for_another_one);
 	tcase_add_loop_test(tcase, files_that_name_each_other_or_are_no_files_of_mappings_end_the_search, 0, 9);
 	tcase_add_test(tcase, all_files_go_with_the_stream);
 	suite_add_tcase(suite, tcase);
