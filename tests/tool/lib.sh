@@ -239,8 +239,8 @@ int main(int argc, char **argv)
 }
 END
 	plain=$scratch/plain
-	# Where addresses have 32 bits, a shell and the program that it executes often lie at the same ones. Then objects have
-	# no name (txtrace-record(1)). A program at an address of its own lies elsewhere.
+	# Where addresses have 32 bits, a shell and the program that it executes often lie at the same ones. A program at an
+	# address of its own lies elsewhere, so these tests do not depend on chance.
 	set --
 	[ "$(getconf LONG_BIT)" != 32 ] || set -- -no-pie
 	${CC:-cc} -g "$@" -pthread "$scratch/plain.c" -o "$plain"
