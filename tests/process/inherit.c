@@ -411,7 +411,8 @@ static void raise_once(const char *name)
 {
 	if (interrupted_at && strcmp(name, interrupted_at) == 0 && nr_before-- == 0) {
 		interrupted_at = NULL;
-		raise(SIGUSR1);
+		/* After clone(2), raise() of musl would signal the thread of the parent, whose number it keeps. */
+		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1);
 	}
 }
 
