@@ -6,6 +6,7 @@
 #include "registry/shared_names.h"
 #include "support/helper_process.h"
 #include "support/other_user.h"
+#include "support/vanish.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -227,6 +228,16 @@ START_TEST(create_for_what_is_no_process_is_esrch_and_leaves_nothing)
 }
 END_TEST
 
+/* In a child of fork().  With musl 1.2.3, pthread_exit() would keep a lock there that other threads need to end. */
+static _Noreturn void end_first_thread(void)
+{
+#ifdef __GLIBC__
+	pthread_exit(NULL);
+#else
+	px_test_vanish();
+#endif
+}
+
 static int to_lone[2], from_lone[2];
 
 static void *record_after_a_byte(void *unused)
@@ -253,7 +264,7 @@ static pid_t make_process_without_first_thread(trace_event_id_t *own)
 	if (pid == 0) {
 		if (pthread_create(&thread, NULL, record_after_a_byte, NULL) != 0)
 			_exit(2);
-		pthread_exit(NULL);
+		end_first_thread();
 	}
 	ck_assert_int_eq(read(from_lone[0], own, sizeof(*own)), sizeof(*own));
 	px_helper_await_state(&(struct px_helper){.pid = pid}, 'Z');
@@ -350,7 +361,7 @@ static pid_t make_process_that_loses_a_thread(void)
 		if (pthread_create(&threads[0], NULL, end_after_a_byte, NULL) != 0 ||
 		    pthread_create(&threads[1], NULL, wait_for_end, NULL) != 0)
 			_exit(1);
-		pthread_exit(NULL);
+		end_first_thread();
 	}
 	px_helper_await_state(&(struct px_helper){.pid = pid}, 'Z');
 	return pid;
@@ -412,7 +423,7 @@ static void make_process_with_an_heir(void)
 		if (pthread_create(&thread, NULL, execute_after_a_byte, NULL) != 0)
 			_exit(1);
 		end_after_a_byte(NULL);
-		pthread_exit(NULL);
+		end_first_thread();
 	}
 }
 
