@@ -136,7 +136,7 @@ for suite in "$@"; do
 		step "$suite" again build_again
 		step "$suite" installed look
 		step "$suite" tests run_tests
-		grep -hE '^[a-z0-9-]+ +(PASS|FAIL|SKIP)' "$dir/$suite-tests.log"
+		grep -hE '^[a-z0-9-]+ +(PASS|FAIL|SKIP)' "$dir/$suite-tests.log" | sort -u
 	fi
 	rm -rf --one-file-system "$root"
 done
