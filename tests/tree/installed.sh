@@ -232,7 +232,10 @@ END
 		[ -e "$moved$libdir/libposixtrace.${kind#*:}" ] || continue
 		for root in "$DESTDIR" "$moved"; do
 			with_cmake "${kind%:*}" "$root" "-Dposixtrace_DIR=$root$cmakedir"
-			with_cmake "${kind%:*}" "$root" "-DCMAKE_PREFIX_PATH=$root$prefix"
+			case $cmakedir in
+			"$prefix"/lib/*) with_cmake "${kind%:*}" "$root" "-DCMAKE_PREFIX_PATH=$root$prefix" ;;
+			*) echo "SKIP whether CMake finds the libraries by their prefix: not all systems have $cmakedir" ;;
+			esac
 		done
 	done
 	while read -r option message; do
