@@ -4,6 +4,8 @@
  * and errno, and nothing that differs from run to run, so that the output with the preloaded object is the same as
  * without it. acts list: print the names.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -573,8 +575,10 @@ ACT_EXEC(execle, execle("/no/such/file", "acts", "child", (char *)NULL, environ)
 	 execle(self, "acts", "child", (char *)NULL, environ))
 ACT_EXEC(fexecve, fexecve(-1, child_argv, environ),
 	 fexecve(open(self, O_RDONLY | O_CLOEXEC), child_argv, environ))
+#ifdef HAVE_EXECVEAT
 ACT_EXEC(execveat, execveat(-1, "no-such-file", child_argv, environ, 0),
 	 execveat(AT_FDCWD, self, child_argv, environ, 0))
+#endif
 
 static void act_posix_spawn(void)
 {
@@ -802,7 +806,10 @@ static const struct {
 	ACT(sched_setscheduler), ACT(sched_setparam), ACT(fork), ACT(vfork), ACT(forkpty), ACT(daemon),
 	ACT(thrd_create), ACT(thrd_join), ACT(thrd_exit), ACT(thrd_detach),
 	ACT(execve), ACT(execv), ACT(execvp), ACT(execvpe), ACT(execl),
-	ACT(execlp), ACT(execle), ACT(fexecve), ACT(execveat), ACT(posix_spawn),
+	ACT(execlp), ACT(execle), ACT(fexecve), ACT(posix_spawn),
+#ifdef HAVE_EXECVEAT
+	ACT(execveat),
+#endif
 	ACT(posix_spawnp), ACT(system), ACT(popen), ACT(pclose), ACT(wait),
 	ACT(waitpid), ACT(wait3), ACT(wait4), ACT(waitid), ACT(_exit),
 	ACT(_Exit), ACT(quick_exit), ACT(sigaction), ACT(signal), ACT(ssignal),

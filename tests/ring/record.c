@@ -19,7 +19,7 @@
 static struct px_ring new_ring(uint32_t nr_slots)
 {
 	size_t size = PX_RING_ENTRIES_OFFSET + (size_t)nr_slots * PX_SLOT_BYTES;
-	void *memory;
+	void *memory = NULL;
 	struct px_ring ring;
 
 	ck_assert_int_eq(posix_memalign(&memory, PX_RING_PAGE, size), 0);
