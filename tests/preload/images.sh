@@ -40,10 +40,12 @@ int main(int argc, char **argv)
 		execlp(file, file, (char *)NULL);
 	else if (strcmp(how, "fexecve") == 0)
 		fexecve(open(file, O_PATH), arguments, environ);
+#ifdef HAS_EXECVEAT
 	else if (strcmp(how, "execveat") == 0)
 		execveat(open(".", O_PATH), file, arguments, environ, 0);
 	else if (strcmp(how, "empty") == 0)
 		execveat(open(file, O_RDONLY | O_LARGEFILE), "", arguments, environ, AT_EMPTY_PATH);
+#endif
 	else if (strcmp(how, "posix_spawn") == 0)
 		return posix_spawn(&child, file, NULL, NULL, arguments, environ) ? 98 : wait_for(child);
 	else if (strcmp(how, "posix_spawnp") == 0)
@@ -58,7 +60,12 @@ int main(int argc, char **argv)
 	return 96;
 }
 END
-${CC:-cc} runner.c -o runner || complain 'runner.c is not compiled'
+# glibc before 2.34 has no execveat().
+by_descriptor='execveat empty'
+${CC:-cc} -DHAS_EXECVEAT runner.c -o runner 2>/dev/null || {
+	by_descriptor=
+	${CC:-cc} runner.c -o runner || complain 'runner.c is not compiled'
+}
 cat >shows.c <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +84,7 @@ export PATH TXTRACE_CHILDREN=yes
 # with WHAT EXPECTED FILE: each way to execute it
 with()
 {
-	for how in execve execv execl execvp execlp fexecve execveat empty posix_spawn posix_spawnp vfork; do
+	for how in execve execv execl execvp execlp fexecve $by_descriptor posix_spawn posix_spawnp vfork; do
 		[ "$how $1" != 'empty script' ] || continue
 		[ "$how $1" != 'fexecve script' ] || continue
 		bare ./runner $how "$3"
