@@ -100,7 +100,8 @@ static void check_sched(struct diagnosis *diagnosis, pid_t pid)
 	diagnosis_add(&diagnosis->annotations, "record cannot say which thread has a CPU: %s", text);
 }
 
-static void check_rings(struct diagnosis *diagnosis)
+/* Return whether each CPU has its own ring. */
+static bool check_rings(struct diagnosis *diagnosis)
 {
 	static const char *const reasons[] = {
 		[TXTRACE_RINGS_NO_COUNTER] = "the kernel does not use the counter of the processor as its clock",
@@ -118,20 +119,20 @@ static void check_rings(struct diagnosis *diagnosis)
 	int obstacle;
 
 	if (txtrace_check_rings(&obstacle) != 0)
-		return;
+		return false;
 	fields_text(&diagnosis->fields, "kind of rings", obstacle ? "shared by the CPUs" : "one for each CPU");
 	if (obstacle)
 		diagnosis_add(&diagnosis->annotations, "an event costs about twice as much as it could: %s",
 		    (size_t)obstacle < sizeof(reasons) / sizeof(reasons[0]) ? reasons[obstacle] : "not known");
+	return !obstacle;
 }
 
 void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
 {
-	/* A stream has one ring for each CPU and a shared ring. Without rseq it has only one ring for each CPU. */
-	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + 1;
+	/* If each CPU has its own ring, there is a shared ring besides. If not, there are as many rings as CPUs. */
+	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + (check_rings(diagnosis) ? 1 : 0);
 	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
 
-	check_rings(diagnosis);
 	check_shared_memory(diagnosis, uid, needed);
 	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
 	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);

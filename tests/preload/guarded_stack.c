@@ -7,10 +7,11 @@
  * that there is a GCS.
  *
  * Exit 0: each return went to where its call came from.  1: one did not, which would end the process.  77: programs
- * cannot be stepped here.
+ * cannot be stepped here.  Others: the model failed.
  */
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,8 +62,13 @@ static __attribute__((noinline)) int start_child(void)
 
 static int run_subject(void)
 {
+	sigset_t signals;
 	int is_right;
 
+	/* The end of the child must not stop the parent for its tracer. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	px_stepper_trap();
 	is_right = start_child();
 	px_stepper_trap();
@@ -81,7 +87,7 @@ static bool move(enum __ptrace_request request, pid_t pid, struct user_regs_stru
 static __attribute__((noreturn)) void fail(const struct process *process, const char *what, uint64_t at)
 {
 	printf("after %u instructions, at %#llx: %s\n", process->nr_steps, (unsigned long long)at, what);
-	exit(1);
+	exit(3);
 }
 
 static void run_child(pid_t pid, unsigned int top);
@@ -117,8 +123,11 @@ static bool step(struct process *process)
 	} else if ((code & 0xFEFFF000u) == 0xD65F0000u) { /* ret, retaa */
 		if (process->top == ENTRIES)
 			fail(process, "more returns than calls", before.pc);
-		if (stack[process->top++] != after.pc)
-			fail(process, "a return to another place than behind its call", before.pc);
+		if (stack[process->top++] != after.pc) {
+			printf("after %u instructions, at %#llx: a return to another place than behind its call\n",
+			       process->nr_steps, (unsigned long long)before.pc);
+			exit(1);
+		}
 	} else if (code == 0xD503251Fu) { /* chkfeat x16 */
 		after.regs[16] &= ~UINT64_C(1);
 		if (!move(PTRACE_SETREGSET, process->pid, &after))

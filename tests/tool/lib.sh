@@ -20,6 +20,7 @@
 #					file; 1: it cannot be preloaded here
 #	await COMMAND...		wait until it succeeds; what never does is a failure, after two minutes
 #	await_process PID		wait until it is a process that could be traced
+#	emulator_of PID			if an emulator runs this process, as which others see it: its name
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
 #	header_at FILE			the offset of the header of a log, struct px_log_header
@@ -289,6 +290,11 @@ listed()
 await_process()
 {
 	await listed "\\{\"pid\":$1,"
+}
+
+emulator_of()
+{
+	case $(readlink "/proc/$1/exe") in */qemu-*) basename "$(readlink "/proc/$1/exe")" ;; esac
 }
 
 await_stream()

@@ -201,12 +201,20 @@ if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
 fi
 
 # If the program records nothing, record says why.
+sleep 60 &
+pid=$!
+emulator=$(emulator_of "$pid")
+kill "$pid"
+wait "$pid" 2>/dev/null
+[ -z "$emulator" ] || echo "SKIP reasons that are of the program: record sees $emulator, which runs it"
 ends 0 "$tool" record --force -o "$log" sleep 0.2
-says 'did not use libposixtrace'
-says '--preload records'
-says '--inherit'
+if [ -z "$emulator" ]; then
+	says 'did not use libposixtrace'
+	says '--preload records'
+	says '--inherit'
+fi
 ends 0 "$tool" record --force --inherit -o "$log" sleep 0.2
-says 'nor the programs that it started'
+[ -n "$emulator" ] || says 'nor the programs that it started'
 ends 0 "$tool" record --force -o "$log" "$subject" -n 0 -w "$TXTRACE_DIR"
 # The library is loaded some time before it opens its directory, so one check may come too early.
 cat >"$scratch/slow.c" <<'END'
@@ -288,8 +296,11 @@ wait "$pid" 2>/dev/null
 nr_checks=$((nr_checks + 3))
 [ -e "$scratch/names/$program.$pid.trx" ] || complain "%e is something else: $(ls "$scratch/names")"
 # It does not have the library: both lines say how to record it.
-[ "$(grep -c 'LD_PRELOAD=libtxtrace-preload.so' "$scratch/err")" -eq 2 ] &&
-	[ "$(grep -c -e '--sched-only' "$scratch/err")" -eq 2 ] || complain "record -p gives no advice: $(cat "$scratch/err")"
+nr_lines=2
+[ -z "$emulator" ] || nr_lines=1 # and the other one says that the emulator is static
+[ "$(grep -c 'LD_PRELOAD=libtxtrace-preload.so' "$scratch/err")" -eq $nr_lines ] &&
+	[ "$(grep -c -e '--sched-only' "$scratch/err")" -eq $nr_lines ] ||
+	complain "record -p gives no advice: $(cat "$scratch/err")"
 grep -q -e '--preload' "$scratch/err" && complain "record -p cannot preload: $(cat "$scratch/err")"
 [ ! -e "$scratch/none" ] || complain 'a process that there is not leaves a log'
 
@@ -311,7 +322,7 @@ if has_program python3 'record on a terminal'; then
 	rm -f "$log"
 	nr_checks=$((nr_checks + 1))
 	python3 - "$tool" record -o "$log" "$subject" -n 100000 -u 1000 >"$scratch/out" 2>&1 <<'END' ||
-import os, pty, select, signal, sys, time
+import os, pty, re, select, signal, sys, time
 begin = time.monotonic()
 child, terminal = pty.fork()
 if child == 0:
@@ -321,7 +332,8 @@ if child == 0:
     os.execv(sys.argv[1], sys.argv[1:])
 said, was_interrupted = b"", False
 while True:
-    if not was_interrupted and said.count(b"recording: ") >= 3 and time.monotonic() - begin > 2:
+    has_events = re.search(rb"recording: [0-9]{3}", said)
+    if not was_interrupted and has_events and said.count(b"recording: ") >= 3 and time.monotonic() - begin > 2:
         was_interrupted = os.write(terminal, b"\x03") == 1
     if not select.select([terminal], [], [], 0.1)[0]:
         continue
@@ -451,8 +463,14 @@ END
 			exec "$1" 20' sh "$plain"
 	"$tool" info --modules "$log" | grep -q "[0-9a-f] *$plain\$" ||
 		complain 'a command that has ended has no modules'
-	[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
-		complain 'the lock of a command that has ended has no name'
+	# The shell, which was the command before, must not have anything at the address of the lock.
+	address="sed -n 1s/-.*//p /proc/self/maps"
+	if [ "$($address)" = "$($address)" ]; then
+		echo 'SKIP the name of the lock: each program is loaded at the same address'
+	else
+		[ "$("$tool" print -f pthread_mutex_lock "$log" | grep -c 'mutex=queue_lock')" -eq 20 ] ||
+			complain 'the lock of a command that has ended has no name'
+	fi
 	# A child that may not write a file of this length cannot store its list of modules.
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
 		sh -c 'kill -STOP $PPID; (ulimit -f 100; "$1" 20); kill -CONT $PPID' sh "$plain"
@@ -476,7 +494,7 @@ END
 	ends 0 "$tool" record --preload --children 'match=^sh' --force -o "$log" -- env
 	grep -q '^TXTRACE_CHILDREN=match=^sh$' "$scratch/out" || complain '--children does not say which'
 	ends 0 env -i PATH="$PATH" TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --preload --force -o "$log" true
-	says 'made no call that is traced'
+	[ -n "$emulator" ] || says 'made no call that is traced'
 	ends 0 env TXTRACE_PRELOAD="$scratch/copy.so" sh -c \
 		'cp "$1" "$TXTRACE_PRELOAD" && exec "$2" record --preload --force -o "$3" env' \
 		sh "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" "$tool" "$log"
@@ -526,7 +544,11 @@ END
 		refused 'linked statically' "$scratch/static"
 		refused 'linked statically' "$scratch/script"
 	fi
-	if ${CC:-cc} -fsanitize=address -pthread "$scratch/plain.c" -o "$scratch/asan" 2>/dev/null; then
+	if ! ${CC:-cc} -fsanitize=address -pthread "$scratch/plain.c" -o "$scratch/asan" 2>/dev/null; then
+		echo 'SKIP a program with AddressSanitizer: it is not compiled'
+	elif "$scratch/asan" 20 >"$scratch/out" 2>&1 || [ $? -ne 3 ]; then
+		echo "SKIP a program with AddressSanitizer: without posixtrace, too, it fails: $(head -1 "$scratch/out")"
+	else
 		ends 3 "$tool" record --preload --force -o "$log" -- "$scratch/asan" 20
 		says 'needs libasan.so'
 		has 20 "$log" pthread_mutex_lock
@@ -586,7 +608,7 @@ if [ "$(id -u)" -eq 0 ] && $as_other "$tool" version >/dev/null 2>&1; then
 	says "it became a process of user $other_id"
 	ends 0 $as_other "$tool" record -o "$scratch/other_id/log" \
 		"$scratch/other_id/sleep" 0.2
-	says 'rights from its file'
+	[ -n "$emulator" ] || says 'rights from its file'
 	# The registry belongs to root alone. So a child that has become another user is not traced, and the tool says
 	# so.
 	if [ -r "${plain:-/nonexistent}" ]; then

@@ -16,9 +16,10 @@ set -u
 arch_choose arm64
 vm=$arch_dir/vm-$arch_suite-$arch
 
-# The suites of the sequences.  They take about half an hour; the others work, too, but take long.
-tests="tests/base/clock tests/ring/ring tests/ring/cpuring tests/stream/own_rings tests/stream/left
-	tests/stream/abandoned tests/process/killed"
+# The suites of the sequences, of which each case takes at most minutes: about half an hour on two busy CPUs.  Two more
+# run a process one instruction at a time thousands of times, see doc/portability.md; all others work, too.
+tests="tests/ring/cpuring tests/stream/left tests/stream/own_rings tests/stream/abandoned tests/ring/ring
+	tests/base/clock"
 [ $# -eq 0 ] || tests=$*
 
 # apt of the root directory, run from outside
