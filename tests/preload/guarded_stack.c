@@ -116,6 +116,8 @@ static bool step(struct process *process)
 		fail(process, "it does not end", before.pc);
 	if (!move(PTRACE_GETREGSET, process->pid, &after))
 		fail(process, strerror(errno), before.pc);
+	if (after.pc == before.pc)
+		return true; /* a second stop behind a system call */
 	if ((code & 0xFC000000u) == 0x94000000u || (code & 0xFEFFF000u) == 0xD63F0000u) { /* bl, blr, blraa */
 		if (process->top == 0)
 			fail(process, "calls are too deep", before.pc);
