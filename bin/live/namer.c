@@ -272,8 +272,8 @@ static bool is_last(const struct program *program)
 }
 
 /*
- * The program may have loaded libraries since it stored its modules.  Return true if the modules were read again.  If it
- * executes itself meanwhile, it is the last program only before.
+ * The program may have loaded libraries since it stored its modules.  Return true if the modules were read again.  If
+ * it executes itself meanwhile, it is the last program only before.
  */
 static bool read_again(struct process *process, struct program *program)
 {
@@ -293,8 +293,8 @@ static bool read_again(struct process *process, struct program *program)
 	return is_same;
 }
 
-static bool put_stored_name(struct namer *namer, struct process *process, const struct txtrace_object *object, char *text,
-			    size_t size)
+static bool put_stored_name(struct namer *namer, struct process *process, const struct txtrace_object *object,
+			    char *text, size_t size)
 {
 	struct program *program = program_of(namer, process, object->thread);
 

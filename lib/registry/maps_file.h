@@ -34,8 +34,8 @@
 void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uint32_t pid, uint32_t first);
 
 /*
- * This process is a child of `parent` by fork, and has just taken the stream over.  Return false if there is the file of
- * a process that had this pid before.  Then this process must store its own.  Keeps errno.  Async-signal-safe.
+ * This process is a child of `parent` by fork, and has just taken the stream over.  Return false if there is the file
+ * of a process that had this pid before.  Then this process must store its own.  Keeps errno.  Async-signal-safe.
  */
 bool px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, uint32_t pid);
 

@@ -191,7 +191,8 @@ static void take_over(struct px_self *self, uint32_t index, const struct px_regi
 		px_inherit_add_member(view, &us);
 		if (put_view(self, index, view)) {
 			if (!px_maps_file_inherit(index, view->generation, inheritance.id.pid, us.pid))
-				px_maps_file_store(index, slot, us.pid, px_thread_renew_first_handle(px_registry_get()));
+				px_maps_file_store(index, slot, us.pid,
+						   px_thread_renew_first_handle(px_registry_get()));
 			return;
 		}
 	}
