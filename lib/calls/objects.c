@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/modules.h"
+#include "base/program.h"
 
 #define KEYS_MAX (4 * PX_CALL_OBJECTS_MAX)
 #define BUCKETS 16384
@@ -441,9 +442,11 @@ void px_call_objects_name(struct px_call_objects *objects, struct px_call_object
 	px_call_objects_mark_name(objects, name);
 }
 
+/* The process may have executed this program after the one that used the object. */
 static bool is_own(const struct px_call_object *object)
 {
-	return object->object.pid == (uint32_t)getpid();
+	return object->object.pid == (uint32_t)getpid() &&
+	       (object->object.program == 0 || object->object.program == px_program_number());
 }
 
 void px_call_objects_name_by_address(struct px_call_objects *objects, struct px_call_object *object)

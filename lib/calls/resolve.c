@@ -182,6 +182,7 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 	object->address = key->value;
 	object->site = call->record->address;
 	object->first_user = call->record->context;
+	object->object.program = call->self->object.program;
 	px_call_objects_bind(all->objects, key, object);
 	name_object(all, call, object, has_text);
 	return object;

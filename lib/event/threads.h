@@ -55,8 +55,7 @@ struct px_object {
 	uint32_t priority; /* 0 ... 1023, a smaller number is more urgent */
 	uint32_t pid;
 	uint32_t tid;
-	/* Of a thread: equal for all threads of a program that a process executes, and its forks; 0: not known. */
-	uint32_t program;
+	uint32_t program; /* number of its program (base/program.h); 0: not known.  A log does not have it */
 	uint64_t thread;		/* pthread_t */
 	char name[PX_OBJECT_NAME_SIZE]; /* null-terminated */
 };

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 
 #include "base/confined.h"
 #include "base/decimal.h"
+#include "base/program.h"
 #include "ring/cpuring.h"
 #include "trace/frames.h"
 #include "trace/process.h"
@@ -121,23 +121,6 @@ static void identify_thread(const struct px_self *self, struct px_registry *regi
 	px_frames_note_stack(tid == px_read_once(&self->pid));
 }
 
-/*
- * All copies of this library in a process have the same number, and the next program that the process executes has
- * another one, because the kernel gives each program 16 random bytes.  The C library makes secrets of them, so the
- * number is only a hash of 32 bits.
- */
-static uint32_t number_of_program(void)
-{
-	uint64_t random[2] = {0}, hash;
-	const void *bytes = (const void *)getauxval(AT_RANDOM);
-
-	if (bytes)
-		memcpy(random, bytes, sizeof(random));
-	hash = (random[0] ^ (random[1] << 29 | random[1] >> 35)) * UINT64_C(0x9e3779b97f4a7c15);
-	hash = (hash ^ hash >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-	return bytes ? (uint32_t)(hash >> 32) | 1 : 0;
-}
-
 static void register_thread(struct px_self *self, struct px_registry *registry)
 {
 	uint64_t epoch = px_load_acquire(&self->epoch);
@@ -148,7 +131,7 @@ static void register_thread(struct px_self *self, struct px_registry *registry)
 	object.handle = px_thread.handle;
 	object.tid = px_thread.tid;
 	object.thread = px_thread.id;
-	object.program = number_of_program();
+	object.program = px_program_number();
 	name_thread(&object);
 	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
 		struct px_view *view = px_load_acquire(&self->view[i]);
@@ -207,7 +190,7 @@ void px_thread_register_confined(const struct px_self *self, struct px_registry 
 		object.handle = px_thread.handle;
 		object.tid = px_thread.tid;
 		object.thread = px_thread.id;
-		object.program = number_of_program();
+		object.program = px_program_number();
 		*px_decimal_put(object.name, object.tid) = '\0';
 		for (uint32_t i = 0; px_thread.tid != 0 && i < PX_STREAMS_MAX; i++) {
 			struct px_view *view = px_load_acquire(&self->view[i]);

@@ -17,6 +17,7 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "calls/rules.h"
 #include "calls/translate.h"
 #include "log/archive_log.h"
@@ -1091,6 +1092,24 @@ START_TEST(object_of_this_process_is_named_by_its_module)
 }
 END_TEST
 
+/* This process executed another program before this one, and now completes its log. */
+START_TEST(object_of_the_program_before_this_one_is_not_named_by_its_modules)
+{
+	const uint32_t programs[] = {px_program_number(), px_program_number() ^ 2};
+	struct px_record record;
+	char wanted[64];
+
+	ck_assert_uint_ne(programs[0], 0);
+	introduce_of(11, programs[_i]);
+	object_data((uint64_t)(uintptr_t)&global, 0, 0, 0);
+	record = record_of(11, PX_CALL_pthread_mutex_lock, 0);
+	record.pid = (uint32_t)getpid();
+	px_translate(translator, &record, bytes, length, &translation);
+	snprintf(wanted, sizeof(wanted), "mutex %#llx", (unsigned long long)(uintptr_t)&global);
+	ck_assert_int_eq(strcmp(name_of(object_in(0)), wanted) == 0, _i == 1);
+}
+END_TEST
+
 START_TEST(objects_that_were_used_last_are_kept)
 {
 	uint32_t first, second;
@@ -1931,6 +1950,7 @@ int main(void)
 	tcase_add_loop_test(objects, thread_that_is_named_before_its_first_event_keeps_the_name, 0, 2);
 	tcase_add_test(objects, namer_is_asked_once_for_each_object);
 	tcase_add_test(objects, object_of_this_process_is_named_by_its_module);
+	tcase_add_loop_test(objects, object_of_the_program_before_this_one_is_not_named_by_its_modules, 0, 2);
 	tcase_add_test(objects, objects_that_were_used_last_are_kept);
 	tcase_add_test(objects, any_calls_leave_everything_in_order);
 	suite_add_tcase(suite, objects);
