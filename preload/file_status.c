@@ -15,10 +15,15 @@ extern __typeof__(fstatat64) direct_fstatat __asm__("px_direct_fstatat64");
 /* Kernels before 4.11 do not have statx(), and some containers refuse it. */
 int px_status_at(int directory, const char *path, px_status *status, int flags)
 {
+	int saved_errno = errno;
 	struct statx found;
 
-	if (syscall(SYS_statx, directory, path, flags, STATX_BASIC_STATS, &found) != 0)
-		return errno == ENOSYS || errno == EPERM ? direct_fstatat(directory, path, status, flags) : -1;
+	if (syscall(SYS_statx, directory, path, flags, STATX_BASIC_STATS, &found) != 0) {
+		if (errno != ENOSYS && errno != EPERM)
+			return -1;
+		errno = saved_errno;
+		return direct_fstatat(directory, path, status, flags);
+	}
 	memset(status, 0, sizeof(*status));
 	status->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
 	status->st_rdev = makedev(found.stx_rdev_major, found.stx_rdev_minor);

@@ -33,6 +33,7 @@ struct program {
 struct process {
 	pid_t pid;
 	bool has_stored;	 /* at least one of its programs has stored its modules */
+	bool is_of_other_user;	 /* it stores nothing, so the modules come from /proc */
 	unsigned int nr_reads;
 	bool is_final;		 /* the modules were read after the end */
 	struct symbols *symbols; /* of /proc; NULL if the modules were never read */
@@ -51,8 +52,6 @@ struct namer {
 	size_t nr, room;
 	struct program program[PROGRAMS_KEPT];
 	unsigned long nr_uses;
-	/* The processes belong to another user, and store nothing: the modules come from /proc. */
-	bool guesses;
 };
 
 struct namer *namer_new(void)
@@ -157,7 +156,7 @@ void namer_inspect(struct namer *namer, pid_t pid)
 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, pid);
-	namer->guesses |= is_of_other_user(pid);
+	process->is_of_other_user |= is_of_other_user(pid);
 	inspect_again(process);
 	shared_memory_read(&process->memory, pid);
 	pthread_mutex_unlock(&namer->mutex);
@@ -360,8 +359,8 @@ int namer_name(void *argument, const struct txtrace_object *object, char *text, 
 	pthread_mutex_lock(&namer->mutex);
 	process = find(namer, object->pid);
 	process->has_objects = true;
-	is_named = namer->guesses ? guess_name(process, object, text, size) :
-				    put_stored_name(namer, process, object, text, size);
+	is_named = process->is_of_other_user ? guess_name(process, object, text, size) :
+					       put_stored_name(namer, process, object, text, size);
 	pthread_mutex_unlock(&namer->mutex);
 	return is_named ? 0 : ENOENT;
 }

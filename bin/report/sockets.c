@@ -120,7 +120,7 @@ static void forget(struct sockets *sockets, const struct event *event, int64_t f
 		*map_get(&sockets->waiting, descriptor_key(event, fd)) = 0;
 }
 
-/* The program that a process executes has lost the descriptors that the one before it had marked. */
+/* A program that the process executes may have lost any descriptor: the program before it may have marked it. */
 static void forget_process(struct sockets *sockets, pid_t pid)
 {
 	struct map *waiting = &sockets->waiting;

@@ -374,12 +374,16 @@ void px_shm_rename(const char *from, const char *to)
 		syscall(SYS_renameat2, AT_FDCWD, from_path, AT_FDCWD, to_path, 0);
 }
 
-void px_shm_link(const char *from, const char *to)
+int px_shm_link(const char *from, const char *to)
 {
 	char from_path[PX_SHM_PATH_MAX], to_path[PX_SHM_PATH_MAX];
+	int error = path_of(from, from_path);
 
-	if (path_of(from, from_path) == 0 && path_of(to, to_path) == 0)
-		syscall(SYS_linkat, AT_FDCWD, from_path, AT_FDCWD, to_path, 0);
+	if (!error)
+		error = path_of(to, to_path);
+	if (!error && syscall(SYS_linkat, AT_FDCWD, from_path, AT_FDCWD, to_path, 0) != 0)
+		error = errno;
+	return error;
 }
 
 void px_shm_unlink(const char *name)

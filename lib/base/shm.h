@@ -119,9 +119,11 @@ int px_shm_lock(int fd, int command, uint64_t wait_ns);
  */
 int px_shm_open_new(const char *name, int *fd);
 
-/* Give a file another name, or a second one.  A failure changes nothing.  Async-signal-safe. */
+/* Give a file another name.  A failure changes nothing.  Async-signal-safe. */
 void px_shm_rename(const char *from, const char *to);
-void px_shm_link(const char *from, const char *to);
+
+/* Give a file a second name.  Return 0 or an error, EEXIST among others.  Async-signal-safe. */
+int px_shm_link(const char *from, const char *to);
 
 void px_shm_unlink(const char *name);
 

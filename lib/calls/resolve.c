@@ -52,7 +52,8 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 
 /*
  * The first record of a thread of another program says that the process has executed this program, or that this is
- * another process with the same pid.  The thread may be known from other records, or from the log that goes on.
+ * another process with the same pid, unless both are forks of one program.  The thread may be known from other records,
+ * or from the log that goes on.
  */
 static void follow_program(struct px_resolve *all, const struct px_record *record)
 {

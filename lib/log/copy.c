@@ -9,6 +9,11 @@
 /* A thread that was added so many threads ago may have left the table. */
 #define CACHE_AGE (PX_THREADS_MAX / 2)
 
+/* The main thread of a program that a process executed. */
+struct px_main_thread {
+	uint32_t pid, handle;
+};
+
 struct px_log_copy {
 	struct px_log *log;
 	struct px_archive *from;
@@ -25,6 +30,8 @@ struct px_log_copy {
 	/* The objects of the other log, by their handles, and those of calls, by their addresses. */
 	struct px_archive_object *object, *call;
 	size_t nr_objects, nr_calls, objects_size;
+	struct px_main_thread *main; /* in the order of their processes, and of their handles */
+	size_t nr_mains;
 
 	struct {
 		uint32_t handle;
@@ -106,6 +113,31 @@ static bool add_object(struct px_log_copy *copy, const struct px_archive_object 
 	return true;
 }
 
+static int compare_mains(const void *a, const void *b)
+{
+	const struct px_main_thread *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid > y->pid ? 1 : -1;
+	return (x->handle > y->handle) - (x->handle < y->handle);
+}
+
+static bool load_mains(struct px_log_copy *copy)
+{
+	copy->main = malloc((copy->nr_objects + 1) * sizeof(*copy->main));
+	if (!copy->main)
+		return false;
+	for (size_t i = 0; i < copy->nr_objects; i++) {
+		const struct px_archive_object *object = &copy->object[i];
+
+		if (object->type == PX_TXTB_THREAD && object->pid != 0 && object->tid == object->pid)
+			copy->main[copy->nr_mains++] = (struct px_main_thread){object->pid, object->handle};
+	}
+	if (copy->nr_mains > 0)
+		qsort(copy->main, copy->nr_mains, sizeof(*copy->main), compare_mains);
+	return true;
+}
+
 /* Load threads and objects of calls.  Return false if there is no memory. */
 static bool load_objects(struct px_log_copy *copy)
 {
@@ -128,7 +160,7 @@ static bool load_objects(struct px_log_copy *copy)
 	if (nr > 0)
 		qsort(copy->call, nr, sizeof(*copy->call), compare_calls);
 	drop_equal(copy);
-	return true;
+	return load_mains(copy);
 }
 
 static void add_description(struct px_log_copy *copy, unsigned int id, const char *text, size_t length)
@@ -195,7 +227,6 @@ static const struct px_archive_object *find_call_object(const struct px_log_copy
 	return named ? named : find_only_name(found, (size_t)(last + 1 - found), 0);
 }
 
-/* An object of calls has the name that it had in the other log. */
 /* What ends and begins again in a copy, because its program is not known for sure, is one object in the other log. */
 static bool is_only_one(const struct px_namer *namer, const struct px_call_object *object)
 {
@@ -212,6 +243,7 @@ static bool is_only_one(const struct px_namer *namer, const struct px_call_objec
 	       (found + 1 == end || compare_addresses(found + 1, &key) != 0);
 }
 
+/* An object of calls has the name that it had in the other log. */
 static int name_object(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		       size_t size)
 {
@@ -236,16 +268,21 @@ static int name_object(const struct px_namer *namer, const struct px_call_object
  */
 static uint32_t program_of(const struct px_log_copy *copy, uint32_t pid, uint32_t handle)
 {
-	uint32_t program = 0;
+	size_t begin = 0, end = copy->nr_mains;
 
-	for (size_t i = 0; i < copy->nr_objects; i++) {
-		const struct px_archive_object *thread = &copy->object[i];
+	/* The first main thread behind this handle; the one before it is that of the program. */
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+		const struct px_main_thread *main = &copy->main[middle];
 
-		if (thread->type == PX_TXTB_THREAD && thread->pid == pid && thread->tid == pid &&
-		    (program == 0 || thread->handle <= handle))
-			program = thread->handle;
+		if (main->pid < pid || (main->pid == pid && main->handle <= handle))
+			begin = middle + 1;
+		else
+			end = middle;
 	}
-	return program;
+	if (begin > 0 && copy->main[begin - 1].pid == pid)
+		return copy->main[begin - 1].handle;
+	return begin < copy->nr_mains && copy->main[begin].pid == pid ? copy->main[begin].handle : 0;
 }
 
 /* The log finds threads in a table, which holds only the newest ones: ensure that this thread is in the table. */
@@ -308,6 +345,7 @@ static void free_copy(struct px_log_copy *copy)
 {
 	free(copy->object);
 	free(copy->call);
+	free(copy->main);
 	free(copy->data);
 	free(copy);
 }

@@ -80,7 +80,7 @@ static void take_lines(struct lines *lines)
 static bool write_kept(struct lines *lines, int to)
 {
 	lines->written += lines->kept;
-	if (to >= 0 && (lines->written > BYTES_MAX ||
+	if (to >= 0 && (lines->written > BYTES_MAX || px_shm_is_beyond_limit(lines->written + HEADER_BYTES_MAX) ||
 			syscall(SYS_write, to, lines->buffer, lines->kept) != (long)lines->kept))
 		return false;
 	lines->end -= lines->taken;
@@ -151,6 +151,11 @@ static bool read_header(int fd, struct header *header)
 	return true;
 }
 
+static bool is_older(uint32_t thread, uint32_t first)
+{
+	return thread != 0 && (int32_t)((thread - first) << HANDLE_SHIFT) < 0;
+}
+
 /*
  * Open the file of a program (first: as px_registry_maps_name()), if it belongs to our user.  Return its descriptor, or
  * -1.
@@ -171,49 +176,6 @@ static int open_stored(uint32_t index, uint32_t generation, uint32_t pid, uint32
 }
 
 /*
- * The file of this process may be that of the program before this one, or that of another process which had this pid.
- * Give it that program's name too, so that it is always found.  Return the first handle of the program before this one,
- * or 0.
- */
-static uint32_t put_aside(uint32_t index, uint32_t generation, uint32_t pid, uint32_t first)
-{
-	char name[PX_SHM_NAME_MAX], former[PX_SHM_NAME_MAX];
-	struct header header;
-	int fd = open_stored(index, generation, pid, 0, &header);
-
-	if (fd < 0)
-		return 0;
-	syscall(SYS_close, fd);
-	if (header.first == first)
-		return header.previous;
-	px_registry_maps_name(index, generation, pid, 0, name);
-	px_registry_maps_name(index, generation, pid, header.first, former);
-	px_shm_link(name, former);
-	PX_TESTPOINT("maps_file.store.aside");
-	return header.first;
-}
-
-/* A file beyond the limit would end the program with SIGXFSZ. */
-static bool store(const char *name, const char *temporary, const struct header *header, bool has_lines)
-{
-	bool is_whole;
-	uint32_t hash = 0;
-	int fd;
-
-	if (px_shm_is_beyond_limit(has_lines ? BYTES_MAX : HEADER_BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
-		return false;
-	is_whole = write_header(fd, header) && (!has_lines || copy_lines(fd, &hash));
-	syscall(SYS_close, fd);
-	if (is_whole) {
-		px_write_once(&stored_hash, hash);
-		px_shm_rename(temporary, name);
-	} else {
-		px_shm_unlink(temporary);
-	}
-	return is_whole;
-}
-
-/*
  * A controller removes the segment, and then the files with mappings that it finds.  If it did so before this process
  * stored its file, nobody else removes it.
  */
@@ -230,39 +192,101 @@ static void remove_without_segment(uint32_t index, uint32_t generation, const ch
 		px_shm_unlink(name);
 }
 
+/*
+ * The file of this process may be that of the program before this one, or that of another process which had this pid.
+ * Give it that program's name too, so that it is always found, and store in *header that it is the program before.
+ * Return true if it is a file of this program, with the first handle of whichever copy of this library came last.
+ */
+static bool put_aside(uint32_t index, uint32_t generation, uint32_t pid, struct header *header)
+{
+	char name[PX_SHM_NAME_MAX], former[PX_SHM_NAME_MAX];
+	struct header stored;
+	int fd = open_stored(index, generation, pid, 0, &stored);
+
+	if (fd < 0)
+		return false;
+	syscall(SYS_close, fd);
+	if (stored.first == header->first || is_older(header->first, stored.first)) {
+		*header = stored;
+		return true;
+	}
+	header->previous = stored.first;
+	px_registry_maps_name(index, generation, pid, 0, name);
+	px_registry_maps_name(index, generation, pid, stored.first, former);
+	px_shm_link(name, former);
+	remove_without_segment(index, generation, former);
+	PX_TESTPOINT("maps_file.store.aside");
+	return false;
+}
+
+/* A file beyond the limit would end the program with SIGXFSZ. */
+static bool store(const char *name, const char *temporary, const struct header *header, bool has_lines)
+{
+	bool is_whole;
+	uint32_t hash = 0;
+	int fd;
+
+	if (px_shm_is_beyond_limit(HEADER_BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
+		return false;
+	is_whole = write_header(fd, header) && (!has_lines || copy_lines(fd, &hash));
+	syscall(SYS_close, fd);
+	if (is_whole) {
+		px_write_once(&stored_hash, hash);
+		px_shm_rename(temporary, name);
+	} else {
+		px_shm_unlink(temporary);
+	}
+	return is_whole;
+}
+
 void px_maps_file_store(uint32_t index, const struct px_registry_slot *slot, uint32_t pid, uint32_t first)
 {
 	char name[PX_SHM_NAME_MAX], temporary[PX_SHM_NAME_MAX];
 	struct header header = {.first = first};
 	int saved_errno = errno;
+	bool is_ours;
 
 	if (slot->segment != 0 || px_is_confined())
 		return;
+	/* The prefix is that of the name, so the files are removed together. */
 	px_registry_maps_name(index, slot->generation, pid, 0, name);
-	strcpy(temporary, name);
-	strcat(temporary, "~"); /* the prefix is that of the name, so the files are removed together */
-	header.previous = put_aside(index, slot->generation, pid, first);
+	px_registry_maps_name(index, slot->generation, pid, first, temporary);
+	strcat(temporary, "~");
+	is_ours = put_aside(index, slot->generation, pid, &header);
 	/* Without its lines, the file still says that the threads from now on do not belong to the program before. */
-	if (!store(name, temporary, &header, true) && !store(name, temporary, &header, false))
+	if (!store(name, temporary, &header, true) && !is_ours && !store(name, temporary, &header, false))
 		px_shm_unlink(name);
 	remove_without_segment(index, slot->generation, name);
 	errno = saved_errno;
+}
+
+/* Return true if both processes have files of one program. */
+static bool have_one_program(uint32_t index, uint32_t generation, uint32_t pid, uint32_t other)
+{
+	struct header header, of_other;
+	int fd = open_stored(index, generation, pid, 0, &header);
+	int other_fd = open_stored(index, generation, other, 0, &of_other);
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (other_fd >= 0)
+		syscall(SYS_close, other_fd);
+	return fd >= 0 && other_fd >= 0 && header.first == of_other.first;
 }
 
 bool px_maps_file_inherit(uint32_t index, uint32_t generation, uint32_t parent, uint32_t pid)
 {
 	char from[PX_SHM_NAME_MAX], to[PX_SHM_NAME_MAX];
 	int saved_errno = errno;
-	bool is_free;
+	bool is_stored;
 
 	px_registry_maps_name(index, generation, parent, 0, from);
 	px_registry_maps_name(index, generation, pid, 0, to);
-	is_free = !px_shm_has(to);
-	if (is_free)
-		px_shm_link(from, to);
+	/* If there is a file already, another copy of this library may have made it. */
+	is_stored = px_shm_link(from, to) != EEXIST || have_one_program(index, generation, parent, pid);
 	remove_without_segment(index, generation, to);
 	errno = saved_errno;
-	return is_free;
+	return is_stored;
 }
 
 bool px_maps_file_is_old(void)
@@ -303,11 +327,6 @@ size_t px_maps_file_list(uint32_t pid, char *text, size_t size)
 		length = list_stored(i, pid, text, size);
 	errno = saved_errno;
 	return length;
-}
-
-static bool is_older(uint32_t thread, uint32_t first)
-{
-	return thread != 0 && (int32_t)((thread - first) << HANDLE_SHIFT) < 0;
 }
 
 /* Open the file of the program of this thread that the process stored for one stream.  Return its descriptor, or -1. */

@@ -6,7 +6,7 @@
  * process may end before the controller does so.  So each process that attaches a stream of another process stores its
  * mappings in a file, maps.<layout>.<index>.<generation>.<pid>, in the directory of the registry.  The child of a fork
  * has the mappings of its parent, so its file is a link.  At its end a process stores its mappings again if the code
- * has changed.
+ * has changed, but not before it executes another program.
  *
  * A process that executes another program has one file for each program.  A program is known by its *first handle*:
  * the handles of threads come from one counter, so all threads of a program have handles from this one on, and all

@@ -10,6 +10,7 @@
 #include "c11.h"
 #include "hook.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -97,9 +98,12 @@ static bool is_layout_known(void)
 static bool read_count(int32_t *from, int32_t *count)
 {
 	struct iovec here = {count, sizeof(*count)}, there = {from, sizeof(*from)};
+	int saved_errno = errno;
+	bool is_read = !px_is_confined() && syscall(SYS_process_vm_readv, (pid_t)syscall(SYS_getpid), &here, 1UL,
+						    &there, 1UL, 0UL) == (long)sizeof(*count);
 
-	return !px_is_confined() && syscall(SYS_process_vm_readv, (pid_t)syscall(SYS_getpid), &here, 1UL, &there, 1UL,
-					    0UL) == (long)sizeof(*count);
+	errno = saved_errno;
+	return is_read;
 }
 
 static bool is_last_arrival(pthread_barrier_t *barrier)
