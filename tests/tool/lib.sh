@@ -10,7 +10,8 @@
 #	make_mixture FILE		make a log of a program with calls of many kinds; 1: it cannot be preloaded here
 #	make_preloaded FILE PROGRAM...	the same of another program
 #	need_browser			skip this script if there is no Chromium
-#	has_program PROGRAM WHAT	whether it is installed; if not, print that this part is skipped
+#	has_program PROGRAM WHAT	whether it is installed; options behind it do not count; if not, print that this part is
+#					skipped
 #	own_streams			streams of this script are its own; $subject is a program to trace
 #	own_account			$account is a program that keeps account of its events, $record its account;
 #					recording OPTION... starts it as $pid, and waits until its stream has events;
@@ -150,7 +151,7 @@ need_browser()
 
 has_program()
 {
-	command -v "$1" >/dev/null && return
+	command -v "${1%% *}" >/dev/null && return
 	echo "SKIP $2: $1 is missing"
 	return 1
 }

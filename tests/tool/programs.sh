@@ -159,7 +159,7 @@ int main()
 	return first.push(1, true) + second.push_several(1, 2, true) == 0;
 }
 END
-	if "${CXX:-c++}" -g -pthread "$scratch/names.cc" -o "$scratch/names" 2>"$scratch/err"; then
+	if ${CXX:-c++} -g -pthread "$scratch/names.cc" -o "$scratch/names" 2>"$scratch/err"; then
 		record_named names "$tool" record --preload --quiet --force -o "$log" "$scratch/names"
 		"$tool" info --objects "$log" >"$scratch/objects"
 		nr_checks=$((nr_checks + 2))
