@@ -473,7 +473,7 @@ END
 	fi
 	# A child that may not write a file of this length cannot store its list of modules.
 	ends 0 "$tool" record --preload --inherit --force -o "$log" -- \
-		sh -c 'kill -STOP $PPID; (ulimit -f 100; "$1" 20); kill -CONT $PPID' sh "$plain"
+		sh -c 'kill -STOP $PPID; (ulimit -f 1; "$1" 20); kill -CONT $PPID' sh "$plain"
 	says 'ended before the tool could read the names'
 	ls "$TXTRACE_DIR" | grep '^maps' && complain 'a recording leaves files with mappings'
 	# The name of a descriptor that was open before the trace is its number; it has no address.
