@@ -98,10 +98,11 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	struct px_call_object *self = px_call_objects_of(all->objects, record->context);
 	struct px_object known;
 
-	if (!self || !self->has_program)
-		follow_program(all, record);
-	self = thread_with(all, record->context, record->pid, record->thread);
-	self->has_program = true;
+	if (!self || !self->has_program) {
+		follow_program(all, record); /* this may forget the thread */
+		self = thread_with(all, record->context, record->pid, record->thread);
+		self->has_program = true;
+	}
 	self->priority = record->priority;
 	if (self->is_known)
 		return self;

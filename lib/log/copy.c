@@ -202,45 +202,48 @@ static const struct px_archive_object *find_only_name(const struct px_archive_ob
 	return found;
 }
 
-/*
- * Find the object of the other log.  Several objects may have had this address, one after the other, also in several
- * programs that one process executed.  Then the first call says which one it is.  Return NULL if this is not known.
- */
-static const struct px_archive_object *find_call_object(const struct px_log_copy *copy,
-							 const struct px_call_object *object)
+/* Find the objects of the other log that were at the address of this one, one after the other.  Return their number. */
+static size_t find_calls(const struct px_log_copy *copy, const struct px_call_object *object,
+			 const struct px_archive_object **first)
 {
 	const struct px_archive_object key = {.address = object->address,
 					      .pid = object->object.pid,
 					      .type = object->object.type};
-	const struct px_archive_object *end = copy->call + copy->nr_calls, *found, *last, *named;
+	const struct px_archive_object *end = copy->call + copy->nr_calls, *found, *last;
 
 	found = copy->nr_calls > 0 ?
 			bsearch(&key, copy->call, copy->nr_calls, sizeof(key), compare_addresses) :
 			NULL;
 	if (!found)
-		return NULL;
+		return 0;
 	for (last = found; last + 1 < end && compare_addresses(last + 1, &key) == 0; last++)
 		;
 	while (found > copy->call && compare_addresses(found - 1, &key) == 0)
 		found--;
-	named = find_only_name(found, (size_t)(last + 1 - found), object->site);
-	return named ? named : find_only_name(found, (size_t)(last + 1 - found), 0);
+	*first = found;
+	return (size_t)(last + 1 - found);
+}
+
+/*
+ * Find the object of the other log.  Several objects may have had this address, also in several programs that one
+ * process executed.  Then the first call says which one it is.  Return NULL if this is not known.
+ */
+static const struct px_archive_object *find_call_object(const struct px_log_copy *copy,
+							 const struct px_call_object *object)
+{
+	const struct px_archive_object *first = NULL, *named;
+	size_t nr = find_calls(copy, object, &first);
+
+	named = find_only_name(first, nr, object->site);
+	return named ? named : find_only_name(first, nr, 0);
 }
 
 /* What ends and begins again in a copy, because its program is not known for sure, is one object in the other log. */
 static bool is_only_one(const struct px_namer *namer, const struct px_call_object *object)
 {
-	const struct px_log_copy *copy = namer->argument;
-	const struct px_archive_object key = {.address = object->address,
-					      .pid = object->object.pid,
-					      .type = object->object.type};
-	const struct px_archive_object *end = copy->call + copy->nr_calls, *found;
+	const struct px_archive_object *first;
 
-	found = copy->nr_calls > 0 ?
-			bsearch(&key, copy->call, copy->nr_calls, sizeof(key), compare_addresses) :
-			NULL;
-	return found && (found == copy->call || compare_addresses(found - 1, &key) != 0) &&
-	       (found + 1 == end || compare_addresses(found + 1, &key) != 0);
+	return find_calls(namer->argument, object, &first) == 1;
 }
 
 /* An object of calls has the name that it had in the other log. */

@@ -22,7 +22,7 @@
 
 #define HEADER_BYTES_MAX (2 * PX_DECIMAL_DIGITS + 2)
 #define HANDLE_SHIFT 8	   /* the bits of a handle above its serial number are the type */
-#define PROGRAMS_MAX 10000 /* the programs of a process that are looked at; hostile files may name each other */
+#define PROGRAMS_MAX 10000 /* the programs of a process that are looked at, because their number is not checked */
 
 /* The first line of a file. */
 struct header {

@@ -243,7 +243,7 @@ START_TEST(files_that_name_each_other_or_are_no_files_of_mappings_end_the_search
 	fputs(contents[_i], file);
 	fclose(file);
 	ck_assert_uint_eq(first_of(PID, 50), 0);
-	/* Only the search in which all files are as they were finds the first program. */
+	/* The search ends at the damaged file. */
 	ck_assert_uint_eq(first_of(PID, 150), 0);
 	ck_assert_uint_eq(first_of(PID, 350), _i == 0 ? 300 : 0);
 	store(PID, 400);
