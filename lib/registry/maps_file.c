@@ -20,11 +20,11 @@
 #define HASH_FIRST UINT32_C(2166136261)
 #define HASH_FACTOR UINT32_C(16777619)
 
-#define HEADER_BYTES_MAX (2 * PX_DECIMAL_DIGITS + 2)
+#define HEADER_BYTES (2 * PX_DECIMAL_DIGITS + 2)
 #define HANDLE_SHIFT 8	   /* the bits of a handle above its serial number are the type */
 #define PROGRAMS_MAX 10000 /* the programs of a process that are looked at, because their number is not checked */
 
-/* The first line of a file. */
+/* The first line of a file: two numbers, and blanks up to its length. */
 struct header {
 	uint32_t first, previous;
 };
@@ -80,7 +80,7 @@ static void take_lines(struct lines *lines)
 static bool write_kept(struct lines *lines, int to)
 {
 	lines->written += lines->kept;
-	if (to >= 0 && (lines->written > BYTES_MAX || px_shm_is_beyond_limit(lines->written + HEADER_BYTES_MAX) ||
+	if (to >= 0 && (lines->written > BYTES_MAX || px_shm_is_beyond_limit(lines->written + HEADER_BYTES) ||
 			syscall(SYS_write, to, lines->buffer, lines->kept) != (long)lines->kept))
 		return false;
 	lines->end -= lines->taken;
@@ -127,28 +127,36 @@ static bool copy_lines(int to, uint32_t *hash)
 
 static bool write_header(int fd, const struct header *header)
 {
-	char line[HEADER_BYTES_MAX], *end = px_decimal_put(line, header->first);
+	char line[HEADER_BYTES], *end = px_decimal_put(line, header->first);
 
 	*end++ = ' ';
 	end = px_decimal_put(end, header->previous);
-	*end++ = '\n';
-	return syscall(SYS_write, fd, line, (size_t)(end - line)) == end - line;
+	memset(end, ' ', (size_t)(line + sizeof(line) - end));
+	line[sizeof(line) - 1] = '\n';
+	return syscall(SYS_write, fd, line, sizeof(line)) == (long)sizeof(line);
 }
 
 /* Read the header, and leave the offset of the file behind it. */
 static bool read_header(int fd, struct header *header)
 {
-	char line[HEADER_BYTES_MAX + 1];
-	long got = syscall(SYS_read, fd, line, HEADER_BYTES_MAX);
-	const char *blank, *end;
+	char line[HEADER_BYTES];
+	const char *blank;
 
-	line[got > 0 ? got : 0] = '\0';
+	if (syscall(SYS_read, fd, line, sizeof(line)) != (long)sizeof(line) || line[sizeof(line) - 1] != '\n')
+		return false;
+	line[sizeof(line) - 1] = '\0';
 	blank = strchr(line, ' ');
-	end = strchr(line, '\n');
-	if (!blank || !end || blank > end || lseek(fd, end + 1 - line, SEEK_SET) < 0)
+	if (!blank)
 		return false;
 	*header = (struct header){(uint32_t)px_decimal_get(line), (uint32_t)px_decimal_get(blank + 1)};
 	return true;
+}
+
+static bool is_small(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && status.st_size <= BYTES_MAX + HEADER_BYTES;
 }
 
 static bool is_older(uint32_t thread, uint32_t first)
@@ -168,8 +176,7 @@ static int open_stored(uint32_t index, uint32_t generation, uint32_t pid, uint32
 	px_registry_maps_name(index, generation, pid, first, name);
 	if (px_shm_open(name, &fd) != 0)
 		return -1;
-	if (px_shm_is_private(fd) && lseek(fd, 0, SEEK_END) <= BYTES_MAX + HEADER_BYTES_MAX &&
-	    lseek(fd, 0, SEEK_SET) == 0 && read_header(fd, header))
+	if (px_shm_is_private(fd) && is_small(fd) && read_header(fd, header))
 		return fd;
 	syscall(SYS_close, fd);
 	return -1;
@@ -226,7 +233,7 @@ static bool store(const char *name, const char *temporary, const struct header *
 	uint32_t hash = 0;
 	int fd;
 
-	if (px_shm_is_beyond_limit(HEADER_BYTES_MAX) || px_shm_open_new(temporary, &fd) != 0)
+	if (px_shm_is_beyond_limit(HEADER_BYTES) || px_shm_open_new(temporary, &fd) != 0)
 		return false;
 	is_whole = write_header(fd, header) && (!has_lines || copy_lines(fd, &hash));
 	syscall(SYS_close, fd);

@@ -224,7 +224,7 @@ END_TEST
 START_TEST(files_that_name_each_other_or_are_no_files_of_mappings_end_the_search)
 {
 	static const char *const contents[] = {
-		"16777416 16777416\n", /* the program before 200 is 200 */
+		"16777416 16777416    \n", /* the program before 200 is 200 */
 		"", "1", "1 ", " \n", "\n", "x y\n", "99999999999999999999999 99999999999999999999999\n",
 		"11111111112222222222333333333344444444445555555555",
 	};
