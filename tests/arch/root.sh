@@ -105,5 +105,15 @@ arch_make()
 		[ -e config.status ] || "$arch_top/configure" -q --host="$arch_triplet" \
 			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" ${PX_ARCH_CONFIGURE:-} || exit 1
 		make -s -k -j"$arch_jobs" "$@"
-	)
+	) || return 1
+	arch_forget_headers
+}
+
+# make in the root takes an object for an old one if a header that it depends on is not there: those of the cross
+# compiler, and in a machine of tests/vm those with the path of the root.  Headers of the sources stay in the lists.
+arch_forget_headers()
+{
+	local headers="(/usr/(lib|$arch_triplet)|$arch_root)/"
+	find "$arch_build" -path '*/.deps/*' -type f -exec grep -lZE "$headers" {} + |
+		xargs -0r sed -i -E "s#$headers[^ :]*:?##g"
 }
