@@ -115,5 +115,5 @@ arch_forget_headers()
 {
 	local headers="(/usr/(lib|$arch_triplet)|$arch_root)/"
 	find "$arch_build" -path '*/.deps/*' -type f -exec grep -lZE "$headers" {} + |
-		xargs -0r sed -i -E "s#$headers[^ :]*:?##g"
+		xargs -0r sed -i -E "s#${headers}[^ :]*:?##g"
 }
