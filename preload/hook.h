@@ -214,7 +214,8 @@ _Static_assert((int)PX_WRAPPERS <= (int)PX_NO_WRAPPER_FIRST,
 /*
  * Record a call.  There is one function for each layout of the data (calls.h).  All wrappers use these functions.  For
  * a call that does not wait, flags is PX_RECORD_WHOLE.  A call that waits has two events: flags is PX_RECORD_BEGINS for
- * the first event, and PX_RECORD_ENDS for the second.  The functions keep errno.
+ * the first event, and PX_RECORD_ENDS for the second.  The flags of the last event may also have
+ * PX_RECORD_ENDS_WITH_EXEC.  The functions keep errno.
  */
 #define PX_RECORD_WHOLE 0
 

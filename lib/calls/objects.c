@@ -17,15 +17,17 @@
 
 struct node {
 	struct px_key key;
-	/* Index of the object + 1; next and next_of_object are also an index + 1. */
+	struct px_key_state state;
+	/* Index of the object + 1; the links are also an index + 1. */
 	uint32_t object;
 	uint32_t next;	/* next key in the bucket, or in the free list */
-	uint32_t next_of_object;
+	uint32_t next_of_object, previous_of_object;
 	uint32_t newer_of_pid, older_of_pid; /* the other keys in the bucket of the pid */
 };
 
 /* calloc() returns pages of zeros, so the parts that are never used take no memory. */
 struct px_call_objects {
+	uint64_t now;
 	uint32_t serial;
 	uint32_t nr_call_objects, nr_keys; /* numbers of elements that were ever used */
 	uint32_t free_objects, free_keys;
@@ -96,7 +98,6 @@ static uint32_t index_of(const struct px_call_objects *objects, const struct px_
  * Remove the element with this index from a linked list.  NEXT(objects, i) is the link from element i to the next one.
  */
 #define NEXT_OF_BUCKET(objects, i) ((objects)->key[(i)-1].next)
-#define NEXT_OF_OBJECT(objects, i) ((objects)->key[(i)-1].next_of_object)
 #define NEXT_OF_HANDLE(objects, i) ((objects)->object[(i)-1].next_of_handle)
 #define UNLINK(objects, first, index, NEXT)                                                        \
 	do {                                                                                       \
@@ -219,14 +220,37 @@ static void leave_pid(struct px_call_objects *objects, uint32_t i)
 		objects->key[node->older_of_pid - 1].newer_of_pid = node->newer_of_pid;
 }
 
+static void enter_object(struct px_call_objects *objects, uint32_t i, struct px_call_object *object)
+{
+	struct node *node = &objects->key[i - 1];
+
+	node->object = index_of(objects, object);
+	node->previous_of_object = 0;
+	node->next_of_object = object->first_key;
+	if (object->first_key)
+		objects->key[object->first_key - 1].previous_of_object = i;
+	object->first_key = i;
+}
+
+static void leave_object(struct px_call_objects *objects, uint32_t i)
+{
+	const struct node *node = &objects->key[i - 1];
+
+	if (node->previous_of_object)
+		objects->key[node->previous_of_object - 1].next_of_object = node->next_of_object;
+	else
+		objects->object[node->object - 1].first_key = node->next_of_object;
+	if (node->next_of_object)
+		objects->key[node->next_of_object - 1].previous_of_object = node->previous_of_object;
+}
+
 static void drop_key(struct px_call_objects *objects, uint32_t i)
 {
 	struct node *node = &objects->key[i - 1];
-	struct px_call_object *object = &objects->object[node->object - 1];
 
 	leave_pid(objects, i);
+	leave_object(objects, i);
 	UNLINK(objects, bucket_of_key(objects, &node->key), i, NEXT_OF_BUCKET);
-	UNLINK(objects, &object->first_key, i, NEXT_OF_OBJECT);
 	node->next = objects->free_keys;
 	objects->free_keys = i;
 }
@@ -254,8 +278,8 @@ void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key
 }
 
 /*
- * Normally each object has few keys.  Only a program that calls dup() often can use all keys of the
- * table.  Then forget the oldest objects with their keys.
+ * Normally each object has few keys.  Only a program that calls dup() often, or has thousands of children that inherit
+ * a descriptor, can use all keys of the table.  Then forget the oldest objects with their keys.
  */
 void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *key,
 			  struct px_call_object *object)
@@ -277,31 +301,60 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 	else
 		i = ++objects->nr_keys;
 	node = &objects->key[i - 1];
-	*node = (struct node){.key = *key,
-			      .object = index_of(objects, object),
-			      .next = *bucket_of_key(objects, key),
-			      .next_of_object = object->first_key};
-	*bucket_of_key(objects, key) = object->first_key = i;
+	*node = (struct node){.key = *key, .state.since = px_call_objects_advance(objects),
+			      .next = *bucket_of_key(objects, key)};
+	*bucket_of_key(objects, key) = i;
+	enter_object(objects, i, object);
 	enter_pid(objects, i);
 }
 
-static bool is_only_one(const struct px_call_objects *objects, uint32_t key)
+struct px_key_state *px_call_objects_state(struct px_call_objects *objects, const struct px_key *key)
+{
+	uint32_t i = find_key(objects, key);
+
+	return i ? &objects->key[i - 1].state : NULL;
+}
+
+/* The place is the link to the next node + 1, so 1 is the end.  The bucket has keys of other processes, too. */
+const struct px_key *px_call_objects_next_key(const struct px_call_objects *objects, uint32_t pid, uint32_t *place)
+{
+	uint32_t i = *place ? *place - 1 : *bucket_of_pid((struct px_call_objects *)objects, pid);
+
+	while (i && objects->key[i - 1].key.pid != pid)
+		i = objects->key[i - 1].older_of_pid;
+	if (!i)
+		return NULL;
+	*place = objects->key[i - 1].older_of_pid + 1;
+	return &objects->key[i - 1].key;
+}
+
+uint64_t px_call_objects_now(const struct px_call_objects *objects)
+{
+	return objects->now;
+}
+
+uint64_t px_call_objects_advance(struct px_call_objects *objects)
+{
+	return ++objects->now;
+}
+
+static bool is_only_one(struct px_call_objects *objects, const struct px_key *key)
 {
 	const struct px_namer *namer = objects->namer;
+	uint32_t i = find_key(objects, key);
 
 	return namer && namer->is_only_one &&
-	       namer->is_only_one(namer, &objects->object[objects->key[key - 1].object - 1]);
+	       namer->is_only_one(namer, &objects->object[objects->key[i - 1].object - 1]);
 }
 
 void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid)
 {
-	for (uint32_t i = *bucket_of_pid(objects, pid), older; i; i = older) {
-		const struct px_key *key = &objects->key[i - 1].key;
+	const struct px_key *key;
+	uint32_t place = 0;
 
-		older = objects->key[i - 1].older_of_pid;
-		if (key->pid == pid && key->space != PX_SPACE_FD && !is_only_one(objects, i))
+	while ((key = px_call_objects_next_key(objects, pid, &place)))
+		if (key->space != PX_SPACE_FD && key->space != PX_SPACE_PROCESS && !is_only_one(objects, key))
 			px_call_objects_unbind(objects, key);
-	}
 }
 
 struct px_call_object *px_call_objects_add(struct px_call_objects *objects,

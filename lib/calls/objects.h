@@ -6,7 +6,7 @@
  * A key refers to an object until a caller unbinds the key.  For most objects the key is {pid, address}.  A program may
  * put a semaphore at an address where a mutex was before, so each type of object has its own space of keys.  For files,
  * sockets and queues the key is {pid, descriptor}, and all three share one space.  Several keys may refer to one object
- * (dup).
+ * (dup), and the processes that inherit a descriptor have it by keys of their own (descriptors.h).
  *
  * The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  New handles come from a
  * counter that restarts after 2^24 objects.  If the log still has the first objects at that time, a
@@ -27,12 +27,29 @@
 #define PX_CALL_OBJECTS_MAX 16384
 
 /* The space of a key: an enum px_txtb_object_type, or a value of this enum. */
-enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_CHILD, PX_SPACE_PROGRAM };
+enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_PROCESS };
 
 struct px_key {
 	uint64_t value;
 	uint32_t pid;
 	uint32_t space;
+};
+
+/* State of a key.  Times are those of px_call_objects_now(). */
+struct px_key_state {
+	uint64_t since;	     /* when it was bound; descriptors.c changes it */
+	bool ends_with_exec; /* for a descriptor: execve() closes it */
+};
+
+/* A process: what descriptors.c knows of it.  Times are those of px_call_objects_now(). */
+struct px_call_process {
+	uint64_t began;	   /* 0: before the first record */
+	uint64_t executed; /* when it last executed a program; 0: never */
+	/* Pids, 0: none or not known.  The siblings are the other children that inherit from the same parent. */
+	uint32_t parent, newest_child, older_sibling;
+	uint32_t told;	/* enum px_teller */
+	bool inherits;	/* the descriptors of its parent, when it began */
+	bool has_ended; /* only what another process with this pid does can follow */
 };
 
 /* A wait of a thread. */
@@ -44,7 +61,7 @@ struct px_call_object_wait {
 };
 
 struct px_call_object {
-	struct px_object object; /* handle 0: this element holds only a name or a parent process */
+	struct px_object object; /* handle 0: this element holds only a name or a process */
 	/* Address or descriptor of the object; for a thread, its pthread_t. */
 	uint64_t address;
 	uint64_t site;		 /* code address of the first call that used the object */
@@ -66,6 +83,7 @@ struct px_call_object {
 	bool is_suspended;
 	/* `wait`: the current wait; `outer`: the wait that a handler interrupted. */
 	struct px_call_object_wait wait, outer;
+	struct px_call_process process; /* for an element that holds a process */
 
 	/* The links are indices + 1; 0: none. */
 	uint32_t next_of_handle, first_key, newer, older;
@@ -120,10 +138,22 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
  */
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key);
 
+/* Return the state of a key, or NULL if the key is not bound.  The pointer is valid until the next key is bound. */
+struct px_key_state *px_call_objects_state(struct px_call_objects *objects, const struct px_key *key);
+
+/*
+ * Return the next key of a process, or NULL.  *place is 0 at first.  The caller may unbind that key, and bind it again,
+ * before the next call.
+ */
+const struct px_key *px_call_objects_next_key(const struct px_call_objects *objects, uint32_t pid, uint32_t *place);
+
+/* Time as a number that px_call_objects_bind() and px_call_objects_advance() increase.  The first one is 1. */
+uint64_t px_call_objects_now(const struct px_call_objects *objects);
+uint64_t px_call_objects_advance(struct px_call_objects *objects);
+
 /*
  * The process has executed another program: unbind all keys of its memory and of its threads, but not those of objects
- * that the namer knows as the only ones.  Its descriptors stay, because only those are closed that the program has
- * marked.
+ * that the namer knows as the only ones.  descriptors.h has the rules for its descriptors.
  */
 void px_call_objects_end_program(struct px_call_objects *objects, uint32_t pid);
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/resolve.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 
+#include "calls/descriptors.h"
 #include "calls/rules.h"
 
 #define SOCKET_TYPE_MASK 0xF /* bits of the type of a socket; the other bits are flags */
@@ -53,25 +57,44 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 /*
  * The first record of a thread of another program says that the process has executed this program, or that this is
  * another process with the same pid, unless both are forks of one program.  The thread may be known from other records,
- * or from the log that goes on.
+ * or from the log that goes on.  Return true if the process is new.
  */
-static void follow_program(struct px_resolve *all, const struct px_record *record)
+static bool follow_program(struct px_resolve *all, const struct px_record *record)
 {
-	const struct px_key key = {.value = record->pid, .space = PX_SPACE_PROGRAM};
-	struct px_call_object *current;
+	struct px_call_object *current = px_descriptors_process(all->objects, record->pid);
+	bool is_new = !current || current->process.has_ended;
 	struct px_object thread;
 
 	if (!px_threadmap_find(all->threads, record->context, &thread) || thread.type != PX_TXTB_THREAD ||
 	    thread.program == 0)
-		return;
-	current = px_call_objects_at(all->objects, &key);
-	if (!current) {
-		current = px_call_objects_add(all->objects, PX_TXTB_UNUSED, 0);
-		px_call_objects_bind(all->objects, &key, current);
-	} else if (current->object.program != thread.program) {
+		return is_new;
+	current = px_descriptors_make_process(all->objects, record->pid);
+	if (current->object.program != 0 && current->object.program != thread.program) {
 		px_call_objects_end_program(all->objects, record->pid);
+		px_descriptors_execute(all->objects, record->pid);
 	}
 	current->object.program = thread.program;
+	return is_new;
+}
+
+/*
+ * The first record of a process, or of a program that it has executed: then the event has the command.  A child of
+ * fork() goes on with the program of its parent.
+ */
+static void start_process(struct px_resolve *all, const struct px_call_read *call, bool is_new)
+{
+	const uint32_t pid = call->record->pid, parent = (uint32_t)call->first.of_fd.fd;
+	const struct px_call_object *own = px_descriptors_process(all->objects, pid);
+	const struct px_call_object *other = px_descriptors_process(all->objects, parent);
+	bool executes = call->length > sizeof(call->first) || call->record->flags & PX_RECORD_TRUNCATED;
+
+	if (executes && !is_new)
+		px_descriptors_execute(all->objects, pid);
+	else
+		px_descriptors_begin_process(all->objects, parent, pid, PX_TOLD_BY_CHILD,
+					     !executes && !(own && other && own->object.program != 0 &&
+							    other->object.program != 0 &&
+							    own->object.program != other->object.program));
 }
 
 /*
@@ -92,14 +115,17 @@ static void identify(struct px_resolve *all, struct px_call_object *thread, cons
  * Return the thread of the record.  A record of another thread may have added this thread before.  But only a record of
  * the thread itself has its exact identity.
  */
-static struct px_call_object *thread_of(struct px_resolve *all, const struct px_record *record,
-					struct px_translation *to)
+static struct px_call_object *thread_of(struct px_resolve *all, const struct px_call_read *call)
 {
+	const struct px_record *record = call->record;
 	struct px_call_object *self = px_call_objects_of(all->objects, record->context);
 	struct px_object known;
 
 	if (!self || !self->has_program) {
-		follow_program(all, record); /* this may forget the thread */
+		bool is_new = follow_program(all, record); /* this may forget the thread */
+
+		if (call->call == PX_CALL_txtrace_process_start)
+			start_process(all, call, is_new);
 		self = thread_with(all, record->context, record->pid, record->thread);
 		self->has_program = true;
 	}
@@ -107,7 +133,7 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	if (self->is_known)
 		return self;
 	self->is_known = true;
-	to->changed = record->context;
+	call->to->changed = record->context;
 	if (px_threadmap_find(all->threads, record->context, &known) &&
 	    known.type == PX_TXTB_THREAD)
 		identify(all, self, &known);
@@ -185,7 +211,10 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 	object->site = call->record->address;
 	object->first_user = call->record->context;
 	object->object.program = call->self->object.program;
-	px_call_objects_bind(all->objects, key, object);
+	if (key->space == PX_SPACE_FD)
+		px_descriptors_open(all->objects, key->pid, (int)key->value, object);
+	else
+		px_call_objects_bind(all->objects, key, object);
 	name_object(all, call, object, has_text);
 	return object;
 }
@@ -259,39 +288,40 @@ static bool is_other(const struct px_call_read *call, const struct px_call_objec
 	return call->facts->object == PX_TXTB_QUEUE && object->object.type != PX_TXTB_QUEUE;
 }
 
-/*
- * A child inherits the descriptors of its parent.  Return the object that this descriptor has in
- * the parent, or NULL.
- */
-static struct px_call_object *inherited_fd(struct px_resolve *all, const struct px_key *key)
-{
-	const struct px_key child = {.value = key->pid, .space = PX_SPACE_CHILD};
-	const struct px_call_object *parent = px_call_objects_at(all->objects, &child);
-	struct px_key of_parent = *key;
-	struct px_call_object *object;
-
-	if (!parent)
-		return NULL;
-	of_parent.pid = parent->object.pid;
-	object = px_call_objects_at(all->objects, &of_parent);
-	if (object)
-		px_call_objects_bind(all->objects, key, object);
-	return object;
-}
-
 static struct px_call_object *object_of_fd(struct px_resolve *all, const struct px_call_read *call,
 					   int fd)
 {
 	const struct px_key key = fd_key(call, fd);
-	struct px_call_object *object = px_call_objects_at(all->objects, &key);
+	struct px_call_object *object;
 
 	if (fd < 0)
 		return NULL;
-	if (!object)
-		object = inherited_fd(all, &key);
+	object = px_descriptors_at(all->objects, call->record->pid, fd);
 	if (object && !is_other(call, object))
 		return object;
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
+}
+
+/* Return true if the call opened descriptors that execve() closes.  Sockets and epoll have the bit of O_CLOEXEC. */
+static bool ends_with_exec(const struct px_call_read *call)
+{
+	switch (call->call) {
+	case PX_CALL_open:
+	case PX_CALL_socket:
+	case PX_CALL_socketpair:
+	case PX_CALL_epoll_create:
+		return call->first.of_fd.value & O_CLOEXEC;
+	case PX_CALL_mq_open: /* the kernel closes all of them */
+		return true;
+	default:
+		return call->record->flags & PX_RECORD_ENDS_WITH_EXEC;
+	}
+}
+
+static void mark_opened(struct px_resolve *all, const struct px_call_read *call, int64_t fd)
+{
+	if (ends_with_exec(call))
+		px_descriptors_end_with_exec(all->objects, call->record->pid, (int)fd, true);
 }
 
 /* Add the object of a new descriptor.  The number no longer refers to an earlier object. */
@@ -301,11 +331,14 @@ static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_c
 	const struct px_key key = fd_key(call, (int)fd);
 	bool has_text = call->call == PX_CALL_open || call->call == PX_CALL_fopen ||
 			call->call == PX_CALL_mq_open;
+	struct px_call_object *object;
 
 	if (fd < 0 || fd > INT32_MAX)
 		return NULL;
-	px_call_objects_unbind(all->objects, &key);
-	return new_object(all, call, type, &key, has_text);
+	px_descriptors_close(all->objects, call->record->pid, (int)fd);
+	object = new_object(all, call, type, &key, has_text);
+	mark_opened(all, call, fd);
+	return object;
 }
 
 /*
@@ -317,8 +350,8 @@ static struct px_call_object *begin_opened(struct px_resolve *all, const struct 
 	const struct px_call_object_wait *wait = &call->self->wait;
 	int64_t fd = call->first.of_fd.fd >= 0 ? call->first.of_fd.fd : call->first.of_fd.result;
 	enum px_txtb_object_type type = (enum px_txtb_object_type)call->facts->object;
+	const struct px_key key = fd_key(call, -1);
 	struct px_call_object *object = NULL;
-	struct px_key key = fd_key(call, -1);
 
 	if (call->begins)
 		return new_object(all, call, type, &key, true);
@@ -326,9 +359,8 @@ static struct px_call_object *begin_opened(struct px_resolve *all, const struct 
 		object = px_call_objects_of(all->objects, wait->object);
 	if (!object || call->has_failed || fd < 0 || fd > INT32_MAX)
 		return call->has_failed ? object : begin_fd(all, call, type, fd);
-	key = fd_key(call, (int)fd);
-	px_call_objects_unbind(all->objects, &key);
-	px_call_objects_bind(all->objects, &key, object);
+	px_descriptors_open(all->objects, call->record->pid, (int)fd, object);
+	mark_opened(all, call, fd);
 	return object;
 }
 
@@ -359,11 +391,12 @@ static void begin_pair(struct px_resolve *all, struct px_call_read *call)
 static void duplicate(struct px_resolve *all, struct px_call_read *call)
 {
 	int64_t fd = call->first.of_fd.result;
-	const struct px_key key = fd_key(call, (int)fd);
 
 	call->object = object_of_fd(all, call, call->first.of_fd.fd);
-	if (call->object && fd >= 0 && fd <= INT32_MAX && fd != call->first.of_fd.fd)
-		px_call_objects_bind(all->objects, &key, call->object);
+	if (!call->object || fd < 0 || fd > INT32_MAX || fd == call->first.of_fd.fd)
+		return;
+	px_descriptors_open(all->objects, call->record->pid, (int)fd, call->object);
+	mark_opened(all, call, fd);
 }
 
 static void find_by_fd(struct px_resolve *all, struct px_call_read *call)
@@ -455,24 +488,78 @@ static void find_object(struct px_resolve *all, struct px_call_read *call)
 
 void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 {
-	call->self = thread_of(all, call->record, call->to);
+	call->self = thread_of(all, call);
 	find_object(all, call);
 }
 
 /* Names and ends. */
 
-/* Store the parent of a new process. */
-static void note_child(struct px_resolve *all, const struct px_call_read *call)
-{
-	struct px_key key = {.space = PX_SPACE_CHILD};
-	struct px_call_object *child;
+/* The data of waitpid() after the first 16 bytes. */
+struct waited {
+	int32_t child, status;
+};
 
-	if (call->call != PX_CALL_fork || call->first.of_fd.result <= 0)
-		return;
-	key.value = (uint64_t)call->first.of_fd.result;
-	child = px_call_objects_add(all->objects, PX_TXTB_UNUSED, 0);
-	child->object.pid = call->record->pid;
-	px_call_objects_bind(all->objects, &key, child);
+/* Return the child that has ended by the status of waitpid(), or 0. */
+static uint32_t ended_child(const struct px_call_read *call)
+{
+	struct waited waited;
+
+	if (call->begins || call->has_failed || call->length < sizeof(call->first) + sizeof(waited))
+		return 0;
+	memcpy(&waited, (const char *)call->data + sizeof(call->first), sizeof(waited));
+	if (waited.child <= 0 || !(WIFEXITED(waited.status) || WIFSIGNALED(waited.status)))
+		return 0;
+	return (uint32_t)waited.child;
+}
+
+static void note_child(struct px_resolve *all, const struct px_call_read *call, int64_t pid, bool inherits)
+{
+	if (!call->begins && !call->has_failed && pid > 0 && pid <= INT32_MAX)
+		px_descriptors_begin_process(all->objects, call->record->pid, (uint32_t)pid, PX_TOLD_BY_PARENT,
+					     inherits);
+}
+
+/* Follow the begin and the end of processes. */
+static void follow_processes(struct px_resolve *all, const struct px_call_read *call)
+{
+	const uint32_t pid = call->record->pid;
+
+	switch (call->call) {
+	case PX_CALL_fork:
+		note_child(all, call, call->first.of_fd.result, true);
+		break;
+	case PX_CALL_vfork:
+		note_child(all, call, call->first.of_fd.result, false);
+		break;
+	case PX_CALL_posix_spawn:
+		note_child(all, call, call->first.of_fd.fd, false);
+		break;
+	case PX_CALL_daemon: /* the C library opens /dev/null as these descriptors */
+		for (int fd = 0; fd <= 2 && call->first.of_fd.value == 0; fd++)
+			px_descriptors_close(all->objects, pid, fd);
+		break;
+	case PX_CALL_waitpid:
+		px_descriptors_reap_process(all->objects, ended_child(call));
+		break;
+	case PX_CALL__exit:
+	case PX_CALL_txtrace_process_end:
+		px_descriptors_end_process(all->objects, pid);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The call is about a descriptor: follow how it changes whether execve() closes that descriptor. */
+static void follow_marks(struct px_resolve *all, const struct px_call_read *call)
+{
+	if (call->call == PX_CALL_fcntl && call->first.of_fd.value == F_SETFD && !call->has_failed)
+		px_descriptors_end_with_exec(all->objects, call->record->pid, call->first.of_fd.fd,
+					     call->record->flags & PX_RECORD_ENDS_WITH_EXEC);
+	if (call->call == PX_CALL_ioctl && !call->has_failed &&
+	    (call->first.of_fd.value == FIOCLEX || call->first.of_fd.value == FIONCLEX))
+		px_descriptors_end_with_exec(all->objects, call->record->pid, call->first.of_fd.fd,
+					     call->first.of_fd.value == FIOCLEX);
 }
 
 static void rename_thread(struct px_resolve *all, struct px_call_read *call)
@@ -539,7 +626,8 @@ static void end_object(struct px_resolve *all, struct px_call_read *call)
 
 void px_resolve_follow(struct px_resolve *all, struct px_call_read *call)
 {
-	note_child(all, call);
+	follow_processes(all, call);
+	follow_marks(all, call);
 	if (call->call == PX_CALL_pthread_setname_np)
 		rename_thread(all, call);
 	if (call->call == PX_CALL_txtrace_object_name)
@@ -549,7 +637,9 @@ void px_resolve_follow(struct px_resolve *all, struct px_call_read *call)
 
 void px_resolve_forget(struct px_resolve *all)
 {
-	if (all->has_ending)
+	if (all->has_ending && all->ending.space == PX_SPACE_FD)
+		px_descriptors_close(all->objects, all->ending.pid, (int)all->ending.value);
+	else if (all->has_ending)
 		px_call_objects_unbind(all->objects, &all->ending);
 	all->has_ending = false;
 }

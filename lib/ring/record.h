@@ -29,7 +29,9 @@ enum px_record_flags {
 	PX_RECORD_SILENT = 4,	 /* readers report the marks of this record, but not the record */
 	PX_RECORD_CALL = 8,	 /* a wrapper recorded it: the id is a call, and calls.h defines the data */
 	PX_RECORD_BEGINS = 16,	 /* the call begins to wait */
-	PX_RECORD_ENDS = 32	 /* the wait has ended */
+	PX_RECORD_ENDS = 32,	 /* the wait has ended */
+	/* The descriptors that the call opened, or set the flags of, are closed by execve().  Logs do not keep this. */
+	PX_RECORD_ENDS_WITH_EXEC = 64
 };
 
 /*

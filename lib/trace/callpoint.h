@@ -17,7 +17,8 @@
 #include "trace/process.h"
 
 /*
- * Pack a call (enum px_call) and its flags (PX_RECORD_BEGINS, PX_RECORD_ENDS or 0) into one word.
+ * Pack a call (enum px_call) and its flags (PX_RECORD_BEGINS, PX_RECORD_ENDS,
+ * PX_RECORD_ENDS_WITH_EXEC or 0) into one word.
  */
 #define PX_CALL_AT(call, flags) ((uint32_t)(flags) << 16 | (uint32_t)(call))
 

@@ -175,9 +175,14 @@ static int traced_fcntl(struct px_site site, int fd, int command, void *argument
 {
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
 		site.call = PX_CALL_dup;
-		return PX_FD_CALL(site, fd, result, px_fd_opened(real(fd, command, argument)), 0,
-				  px_outcome(result));
+		return PX_CALL_AND_RECORD(site, result, px_fd_opened(real(fd, command, argument)),
+					  px_hook_record_fd(site, px_fd_flags(command == F_DUPFD_CLOEXEC), fd, 0,
+							    px_outcome(result)));
 	}
+	if (command == F_SETFD)
+		return PX_CALL_AND_RECORD(site, result, real(fd, command, argument),
+					  px_hook_record_fd(site, px_fd_flags((uintptr_t)argument & FD_CLOEXEC), fd,
+							    F_SETFD, px_outcome(result)));
 	if (command == F_SETLKW || command == F_OFD_SETLKW)
 		return PX_FD_TRIAL_CALL(site, fd, command, true,
 					real(fd, command == F_SETLKW ? F_SETLK : F_OFD_SETLK,

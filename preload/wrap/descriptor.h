@@ -105,6 +105,12 @@ bool px_fd_is_confined(void);
 /* The result of a call, or minus errno if the call failed. */
 #define px_outcome(result) ((int64_t)(result) < 0 ? -(int64_t)errno : (int64_t)(result))
 
+/* The flags of an event that is no part of a wait, of a call that opens descriptors or sets their flags. */
+PX_INLINE uint32_t px_fd_flags(bool ends_with_exec)
+{
+	return ends_with_exec ? PX_RECORD_ENDS_WITH_EXEC : PX_RECORD_WHOLE;
+}
+
 /* Record data of the layout FD and `length` bytes of `more`, at most PX_FD_MORE_MAX. */
 #define PX_FD_MORE_MAX 200
 

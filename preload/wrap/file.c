@@ -419,16 +419,17 @@ PX_WRAP int dup3(int fd, int wanted, int flags)
 	if (PX_NOT_TRACED_OR_VFORK(file))
 		return px_real.dup3(fd, wanted, flags);
 	site = PX_SITE(dup3, dup);
-	return PX_FD_CALL(site, fd, result, px_fd_opened(px_real.dup3(fd, wanted, flags)), 0,
-			  px_outcome(result));
+	return PX_CALL_AND_RECORD(site, result, px_fd_opened(px_real.dup3(fd, wanted, flags)),
+				  px_hook_record_fd(site, px_fd_flags(flags & O_CLOEXEC), fd, 0,
+						    px_outcome(result)));
 }
 
-static void record_pipe(struct px_site site, const int ends[2], int result)
+static void record_pipe(struct px_site site, const int ends[2], int flags, int result)
 {
 	int64_t outcome = px_outcome(result);
 
 	if (result == 0)
-		px_hook_record_fd(site, PX_RECORD_WHOLE, px_fd_opened(ends[0]),
+		px_hook_record_fd(site, px_fd_flags(flags & O_CLOEXEC), px_fd_opened(ends[0]),
 				  (uint32_t)px_fd_opened(ends[1]), outcome);
 	else
 		px_hook_record_fd(site, PX_RECORD_WHOLE, -1, 0, outcome);
@@ -442,7 +443,7 @@ PX_WRAP int pipe(int ends[2])
 		return px_real.pipe(ends);
 	site = PX_SITE(pipe, pipe);
 	return PX_CALL_AND_RECORD(site, result, px_real.pipe(ends),
-				  record_pipe(site, ends, result));
+				  record_pipe(site, ends, 0, result));
 }
 
 PX_WRAP int pipe2(int ends[2], int flags)
@@ -453,5 +454,5 @@ PX_WRAP int pipe2(int ends[2], int flags)
 		return px_real.pipe2(ends, flags);
 	site = PX_SITE(pipe2, pipe);
 	return PX_CALL_AND_RECORD(site, result, px_real.pipe2(ends, flags),
-				  record_pipe(site, ends, result));
+				  record_pipe(site, ends, flags, result));
 }

@@ -272,7 +272,8 @@ static int traced_accept(struct px_site site, int fd, __SOCKADDR_ARG address, so
 		px_hook_record_fd(site, PX_RECORD_BEGINS, fd, 0, 0);
 	result = PX_REAL(&sample, really_accept(site.wrapper, fd, address, length, flags));
 	px_fd_opened(result);
-	record_accept(site, waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE, fd, result, px_outcome(result), peer,
+	record_accept(site, (waits ? PX_RECORD_ENDS : PX_RECORD_WHOLE) | px_fd_flags(flags & SOCK_CLOEXEC), fd, result,
+		      px_outcome(result), peer,
 		      result >= 0 ? length_filled_in(peer, room, length) : 0);
 	px_hook_end(&sample, site.wrapper);
 	return result;

@@ -56,6 +56,12 @@ static int64_t opened(FILE *stream, enum px_fd_kind kind)
 	return stream ? px_fd_opened_as(fd_of(stream), kind) : -(int64_t)errno;
 }
 
+/* Return true if the C library opens a stream with this mode as one that execve() closes.  A ',' begins other words. */
+static bool ends_with_exec(const char *mode)
+{
+	return mode[strcspn(mode, "e,")] == 'e';
+}
+
 static void record_open(struct px_site site, uint32_t flags, FILE *stream, const char *path,
 			enum px_fd_kind kind)
 {
@@ -82,7 +88,9 @@ static int flags_of(const char *mode)
 		if (px_unlikely(waits_))                                                           \
 			px_fd_record_path(site, PX_RECORD_BEGINS, -1, 0, 0, path);                 \
 		PX_CALL_AND_RECORD(site, result, real,                                             \
-				   record_open(site, waits_ ? PX_RECORD_ENDS : PX_RECORD_WHOLE,    \
+				   record_open(site,                                               \
+					       (waits_ ? PX_RECORD_ENDS : PX_RECORD_WHOLE) |       \
+						       px_fd_flags(ends_with_exec(mode)),          \
 					       result, path, kind_));                              \
 	})
 
