@@ -73,6 +73,7 @@ reason 'These only read and write memory that the caller passes: no lock, no sys
 reason 'Without optimisation, the compiler also calls what is an inline function in a header.  These only compute.' \
 	bsearch gnu_dev_major htonl ntohl ntohs pthread_equal toupper
 reason 'Constants of the C library.' strerrordesc_np getauxval gnu_get_libc_version sysconf
+reason 'The same, for a constructor of libgcc: whether an aarch64 has atomic instructions.' __getauxval
 reason 'Bookkeeping of threads inside the C library.  These must be the functions that the program uses.' \
 	__pthread_register_cancel __pthread_unregister_cancel __register_atfork pthread_key_create pthread_setspecific \
 	pthread_testcancel pthread_getschedparam

@@ -1190,6 +1190,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "without-areas") == 0)
 		return run_without_areas();
+	px_test_try_sequences();
 	if (!px_test_has_cpu_rings() || px_test_nr_steps() == 0)
 		skip_program("no rings of CPUs: the kernel lacks restartable sequences or membarrier, or does not "
 			     "trust the hardware counter");

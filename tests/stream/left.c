@@ -771,6 +771,8 @@ int main(void)
 	Suite *suite = suite_create("left");
 	TCase *tcase = tcase_create("timer");
 
+	px_test_try_sequences();
+
 #if defined __SANITIZE_THREAD__
 	skip_program("ThreadSanitizer keeps its own stack of calls, which a jump out of a handler breaks");
 #endif

@@ -205,6 +205,12 @@ struct px_test_writer {
 bool px_test_has_cpu_rings(void);
 
 /*
+ * On a busy or emulated aarch64, the trial of restartable sequences often has no result in its short time.  Repeat it
+ * until the registry has one.  Call this before anything else of the library, and before there are threads.
+ */
+void px_test_try_sequences(void);
+
+/*
  * Return true if events of a stream with this number of rings pass this point.  In the ring of a CPU, reserve and claim
  * are one step (cpuring.h).
  */
