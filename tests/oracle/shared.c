@@ -69,8 +69,9 @@ static void await_sleep(struct moment *moment, int parent)
 
 static void be_child(struct shared *at, int parent, int tool)
 {
-	struct shared *shared = mremap(at, sizeof(*at), sizeof(*at), MREMAP_MAYMOVE | MREMAP_FIXED,
-				       (char *)at - (1 << 20));
+	/* A place that nothing else has. */
+	void *place = mmap(NULL, sizeof(*at), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = mremap(at, sizeof(*at), sizeof(*at), MREMAP_MAYMOVE | MREMAP_FIXED, place);
 
 	await_looks(tool);
 	pthread_mutex_lock(&shared->turn);
