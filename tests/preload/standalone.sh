@@ -158,6 +158,19 @@ same '_exit'
 is 'an exit' 1 "$(events log.trx _exit)"
 accepted log.trx
 rm -f log.trx*
+# Such a process leaves its log to the next one that creates a stream or opens the log.  Another directory of streams
+# hides what is left, so a look from there completes nothing.
+mkdir -m 700 elsewhere
+for i in 1 2 3; do
+	run TXTRACE_OUT=left.$i.trx "$scenes" leaves
+done
+is 'which of three logs are complete' 'yes yes no:' \
+	"$(for i in 1 2 3; do TXTRACE_DIR=$scratch/elsewhere "$tool" info left.$i.trx; done |
+		awk '$1 == "complete" { printf "%s%s", nr++ ? " " : "", $2 }')"
+for i in 1 2 3; do
+	is "log $i, when it is opened" yes "$("$tool" info left.$i.trx | sed -n 's/^complete  *//p')"
+	is "its exit" 1 "$(events left.$i.trx _exit)"
+done
 run TXTRACE_OUT=log.trx "$scenes" dies
 "$tool" recover log.trx >recovered 2>&1 || complain "recover: $(cat recovered)"
 accepted log.trx
