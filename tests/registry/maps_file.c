@@ -3,11 +3,13 @@
 #include "registry/maps_file.h"
 #include "support/helper_process.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <trace_ext.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #define PID 4999999 /* no process has it: the kernel gives smaller ones */
 #define OTHER 4999998
 #define LAST_SERIAL UINT32_C(0xFFFFFD)
+#define NO_MAPS "an emulator writes the mappings to a file of its own, beyond the limit"
 
 static struct px_helper target;
 static trace_id_t stream;
@@ -156,12 +159,31 @@ START_TEST(child_of_a_fork_does_not_keep_the_file_of_another_process)
 }
 END_TEST
 
+/* An emulator may write the mappings to a file first.  Then a process with a limit ends when it reads them. */
+static bool has_maps_below_limit(void)
+{
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		px_test_limit_files(10);
+		_exit(open("/proc/self/maps", O_RDONLY) < 0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /* A program may not write a file with its mappings: its threads belong to it nevertheless. */
 START_TEST(program_that_cannot_store_its_mappings_is_not_taken_for_another_one)
 {
 	unsigned int first;
 	size_t length;
 
+	if (!has_maps_below_limit()) {
+		px_test_skip(NO_MAPS);
+		return;
+	}
 	store(PID, 100);
 	px_test_limit_files(1000);
 	store(PID, 200);
@@ -195,6 +217,10 @@ END_TEST
 
 START_TEST(mappings_stay_if_they_cannot_be_stored_again)
 {
+	if (_i == 0 && !has_maps_below_limit()) {
+		px_test_skip(NO_MAPS);
+		return;
+	}
 	store(PID, 100);
 	store(PID, 200);
 	px_test_limit_files(_i ? 10 : 1000);
