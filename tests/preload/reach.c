@@ -90,13 +90,27 @@ static void try_polls(void *p)
 	close(epoll);
 }
 
+/* An emulator may copy as many bytes to its stack as the program says. */
+static int takes_any_length(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		syscall(SYS_connect, -1, NULL, 1 << 30);
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status);
+}
+
 static void try_connections(void *p)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	TRY(connect(fd, p, sizeof(struct sockaddr_in)));
 	TRY(connect(fd, p, sizeof(struct sockaddr_in6)));
-	TRY(connect(fd, p, 1 << 30));
+	if (takes_any_length())
+		TRY(connect(fd, p, 1 << 30));
 	TRY(bind(fd, p, sizeof(struct sockaddr_in)));
 	close(fd);
 }
