@@ -22,9 +22,9 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "base/futex_waitv.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/kernel.h"
 #include "support/vanish.h"
 
 /* A sanitizer does not understand stack frames that a cancellation unwinds. */
@@ -810,11 +810,6 @@ START_TEST(getnext_handler_without_restart_ends_the_wait_with_eintr)
 }
 END_TEST
 
-static bool kernel_restarts(void)
-{
-	return syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) == -1 && errno != ENOSYS;
-}
-
 /* The thread sanitizer delays a handler until the system call returns, so a restarted call never runs it. */
 #if defined __SANITIZE_THREAD__
 #define HANDLERS_RUN_AT_ONCE false
@@ -831,7 +826,7 @@ START_TEST(getnext_handler_with_restart_does_not_end_the_wait)
 		px_test_skip("a sanitizer keeps a handler back until the system call returns");
 		return;
 	}
-	if (!kernel_restarts()) {
+	if (!px_test_kernel_restarts()) {
 		px_test_skip("before Linux 5.16 SA_RESTART does not restart a timed wait");
 		return;
 	}

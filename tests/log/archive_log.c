@@ -16,6 +16,7 @@
 #include "event/attr.h"
 #include "log/archive.h"
 #include "ring/record.h"
+#include "support/kernel.h"
 #include "support/log_checker.h"
 
 static trace_event_id_t type, big_type;
@@ -500,17 +501,6 @@ START_TEST(open_thousands_of_logs_leaves_room_for_streams)
 }
 END_TEST
 
-/* qemu-user keeps this limit from the program. */
-static bool is_memory_limited(void)
-{
-	void *memory = mmap(NULL, (size_t)48 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return true;
-	munmap(memory, (size_t)48 << 20);
-	return false;
-}
-
 /* OPEN-6: a failed allocation leaves no open descriptor. */
 START_TEST(open_too_many_logs_gives_enomem)
 {
@@ -525,7 +515,7 @@ START_TEST(open_too_many_logs_gives_enomem)
 	write_log(POSIX_TRACE_LOOP);
 	limit = (struct rlimit){(rlim_t)24 << 20, RLIM_INFINITY};
 	setrlimit(RLIMIT_AS, &limit);
-	if (!is_memory_limited()) {
+	if (!px_test_is_memory_limited((size_t)48 << 20)) {
 		px_test_skip("no limit of memory");
 		return;
 	}

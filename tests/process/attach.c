@@ -22,6 +22,7 @@
 
 #include "base/compiler.h"
 #include "base/layout.h"
+#include "support/kernel.h"
 #include "trace/process.h"
 #include "trace/types.h"
 
@@ -593,6 +594,10 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 	tight = limit;
 	tight.rlim_cur = mapped_bytes() + size + size / 2;
 	setrlimit(RLIMIT_AS, &tight);
+	if (!px_test_is_memory_limited(2 * size)) {
+		px_test_skip("no limit of memory");
+		return;
+	}
 	stream = 42;
 	fails(posix_trace_create(0, &attr, &stream), ENOMEM);
 	setrlimit(RLIMIT_AS, &limit);
@@ -659,7 +664,7 @@ static int run_self(const char *directory, const char *helper)
 {
 	static char name[] = "check_attach", option[] = "--helper";
 	char *const arguments[] = {name, option, (char *)helper, NULL};
-	int self = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	int self = open("/proc/self/exe", O_PATH); /* an emulator reads it after the exec */
 	pid_t child = fork();
 	int status;
 

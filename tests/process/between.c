@@ -102,6 +102,10 @@ START_TEST(getnext_sleeper_is_woken_by_another_process)
 	uint64_t begin;
 	void *result;
 
+	if (_i % 2 == 0 && !px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return;
+	}
 	ck_assert_uint_eq(childs, type);
 	reader_tid = 0;
 	ck_assert_int_eq(pthread_create(&reader, NULL, read_one_and_tell, &stream), 0);
