@@ -29,4 +29,19 @@ static inline bool px_test_is_memory_limited(size_t size)
 	return false;
 }
 
+/* Return true if a shared mapping can be mapped a second time: mremap() with a length of 0. */
+static inline bool px_test_can_map_again(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), *again;
+
+	if (memory == MAP_FAILED)
+		return false;
+	again = mremap(memory, 0, size, MREMAP_MAYMOVE);
+	if (again != MAP_FAILED)
+		munmap(again, size);
+	munmap(memory, size);
+	return again != MAP_FAILED;
+}
+
 #endif
