@@ -90,8 +90,8 @@ for calls in sync_calls sync_calls64; do # the second one has times of 64 bits, 
 	fi
 done
 does_the_same sync_leaves
-# The unwinder has work that it does only once.
-if grep -q '^sem: unwound: 1' "$scratch/plain"; then
+# The unwinder has work that it does only once.  On ARM, it does not get through the functions of C11 of the C library.
+if grep -q '^sem: unwound: 1' "$scratch/plain" && grep -q '^thrd_sleep: unwound: 1' "$scratch/plain"; then
 	is_recorded sync_leaves mutex,cond,sem,sleep
 else
 	echo "note: a cancellation runs no handlers here, so the list of calls is another one"
