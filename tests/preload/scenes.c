@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/first_thread.h"
+
 static char **arguments;
 
 static void *give_back(void *argument)
@@ -75,6 +77,11 @@ static int ends_alone(void)
 	make_threads(2);
 	syscall(SYS_exit, 5);
 	return 97;
+}
+
+static int sees_end(void)
+{
+	return px_test_sees_end_of_first_thread() ? 0 : 77;
 }
 
 static int ends_first(void)
@@ -307,6 +314,7 @@ int main(int argc, char **argv)
 		{"forks", forks},     {"handlers", handlers},	    {"closes", closes},
 		{"dies", dies},	      {"leaves", leaves},	    {"unloads", unloads},
 		{"cancels", cancels}, {"ends_alone", ends_alone}, {"ends_first", ends_first},
+		{"sees_end", sees_end},
 	};
 
 	arguments = argv + 2;

@@ -23,6 +23,7 @@
 #include "base/compiler.h"
 #include "stream/handle.h"
 #include "stream/stream.h"
+#include "support/first_thread.h"
 #include "support/log_checker.h"
 
 static trace_event_id_t type;
@@ -1798,35 +1799,6 @@ static bool can_first_thread_of_child_end(void)
 	return false;
 }
 
-static void *look_after_the_first(void *unused)
-{
-	char path[40], link[1];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/exe", (int)getpid());
-	while (readlink(path, link, 1) == 1)
-		sleep_ms(1);
-	_exit(readlink("/proc/self/exe", link, 1) == 1);
-	return unused;
-}
-
-/* Return true if a process can see that its first thread has ended.  An emulator may make up this file. */
-static bool can_see_end_of_first_thread(void)
-{
-	pthread_t thread;
-	int status;
-	pid_t child;
-
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		if (pthread_create(&thread, NULL, look_after_the_first, NULL) != 0)
-			_exit(2);
-		syscall(SYS_exit, 0);
-	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 /* The last thread of a program: it records after the first thread has ended, and after the flush thread has looked. */
 static void *record_as_last(void *by_system_call)
 {
@@ -1886,7 +1858,8 @@ START_TEST(exit_of_the_last_thread_ends_the_process)
 		px_test_skip("sanitizers have threads of their own");
 		return;
 	}
-	if (!can_see_end_of_first_thread()) {
+	fflush(NULL);
+	if (!px_test_sees_end_of_first_thread()) {
 		px_test_skip("a process cannot see here that its first thread has ended");
 		return;
 	}
