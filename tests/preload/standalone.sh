@@ -17,12 +17,18 @@ bare "$scenes" threads 3
 # P31, P22, P28: in a process without its own log, the object has no thread and no file; in others, one thread and one
 # file.
 bare "$scenes" possessions
-run "$scenes" possessions
-same 'without a log'
-run TXTRACE_OUT=log.trx "$scenes" possessions
-is 'with one' "$(printf 'threads 2\nfiles %d high' $(($(sed -n 's/^files //p' bare.out) + 1)))" "$(head -2 out)"
+if [ "$(head -1 bare.out)" = 'threads 1' ]; then
+	run "$scenes" possessions
+	same 'without a log'
+	run TXTRACE_OUT=log.trx "$scenes" possessions
+	is 'with one' "$(printf 'threads 2\nfiles %d high' $(($(sed -n 's/^files //p' bare.out) + 1)))" "$(head -2 out)"
+else
+	echo 'SKIP possessions: an emulator has threads of its own in this process'
+fi
 "${READELF:-readelf}" -d "$object" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 	grep -vE "^(libc\.|ld-|ld\.${PX_CHECKERS:+|libubsan\.})" >needed # the only sanitizer that can be preloaded
+# On ARM, the tables for unwinding name a function of it, and the package of the C library depends on it.
+case $(uname -m) in arm*) sed -i '/^libgcc_s\./d' needed ;; esac
 is 'needed besides the C library' '' "$(cat needed)"
 rm -f log.trx*
 bare "$scenes" threads 3
@@ -177,7 +183,7 @@ accepted log.trx
 is 'threads of a process that was killed' 6 "$(events log.trx txtrace_thread_start)"
 
 for scene in ends_alone ends_first; do
-	"$scenes" sees_end || { echo "SKIP $scene: a process cannot see here that its first thread has ended"; continue; }
+	"$scenes" sees_end >/dev/null || { echo "SKIP $scene: a process cannot see here that its first thread has ended"; continue; }
 	rm -f log.trx*
 	bare "$scenes" $scene
 	run TXTRACE_OUT=log.trx "$scenes" $scene
@@ -224,7 +230,9 @@ bare "$scenes" unloads "$object"
 is 'unloaded' "0 done" "$bare $(head -1 bare.out)"
 
 # P15: a set-user-ID or set-group-ID program takes nothing from its environment.
-if [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s rights; then
+if [ "$(id -u)" -eq 0 ] && ! { cp "$(command -v id)" who && chown 1 who && chmod u+s who && [ "$(./who -u)" = 1 ]; }; then
+	echo 'SKIP rights: no program gets rights here'
+elif [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s rights; then
 	rm -f log.trx*
 	chmod 755 "$scratch"
 	mkdir -m 777 open
