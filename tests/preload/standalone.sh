@@ -183,7 +183,10 @@ accepted log.trx
 is 'threads of a process that was killed' 6 "$(events log.trx txtrace_thread_start)"
 
 for scene in ends_alone ends_first; do
-	"$scenes" sees_end >/dev/null || { echo "SKIP $scene: a process cannot see here that its first thread has ended"; continue; }
+	if ! "$scenes" sees_end >/dev/null; then
+		echo "SKIP $scene: a process cannot see here that its first thread has ended"
+		continue
+	fi
 	rm -f log.trx*
 	bare "$scenes" $scene
 	run TXTRACE_OUT=log.trx "$scenes" $scene
@@ -218,19 +221,21 @@ for program in linked linked_static; do
 done
 
 # Two copies have two flush threads, and the process still ends.
-rm -f log.trx*
-run TXTRACE_OUT=log.trx "$here/tests/preload/linked" own.trx
-is 'a program that ends with its last thread' 0 "$code"
-accepted log.trx
-for log in log.trx own.trx; do
-	is "$log is complete" yes "$("$tool" info "$log" | sed -n 's/^complete  *//p')"
-	is "events of its own in $log" 3 "$(events "$log" 'three times')"
-done
+if "$scenes" sees_end >/dev/null; then
+	rm -f log.trx*
+	run TXTRACE_OUT=log.trx "$here/tests/preload/linked" own.trx
+	is 'a program that ends with its last thread' 0 "$code"
+	accepted log.trx
+	for log in log.trx own.trx; do
+		is "$log is complete" yes "$("$tool" info "$log" | sed -n 's/^complete  *//p')"
+		is "events of its own in $log" 3 "$(events "$log" 'three times')"
+	done
+fi
 bare "$scenes" unloads "$object"
 is 'unloaded' "0 done" "$bare $(head -1 bare.out)"
 
 # P15: a set-user-ID or set-group-ID program takes nothing from its environment.
-if [ "$(id -u)" -eq 0 ] && ! { cp "$(command -v id)" who && chown 1 who && chmod u+s who && [ "$(./who -u)" = 1 ]; }; then
+if [ "$(id -u)" -eq 0 ] && cp "$(command -v id)" who && chown 1 who && chmod u+s who && [ "$(./who -u)" != 1 ]; then
 	echo 'SKIP rights: no program gets rights here'
 elif [ "$(id -u)" -eq 0 ] && cp "$scenes" rights && chown 1 rights && chmod u+s rights; then
 	rm -f log.trx*
