@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/descriptors.h"
 
-#define TOLD_AFTER_END 4 /* with enum px_teller */
 #define GENERATIONS_MAX 64 /* parents of parents; hostile records may make a circle */
 
 static struct px_key process_key(uint32_t pid)
@@ -37,6 +36,7 @@ struct px_call_object *px_descriptors_make_process(struct px_call_objects *objec
 struct seen {
 	struct px_call_object *object;
 	uint64_t since; /* the process has had it since then */
+	uint64_t ticks; /* the same, in ticks */
 	bool ends_with_exec;
 	bool has_ended_with_exec;
 };
@@ -47,6 +47,7 @@ struct seen {
  */
 static bool look(struct px_call_objects *objects, uint32_t pid, int fd, uint64_t when, struct seen *seen)
 {
+	uint64_t when_ticks = UINT64_MAX;
 	bool has_executed = false;
 
 	for (int i = 0; i < GENERATIONS_MAX; i++) {
@@ -55,15 +56,21 @@ static bool look(struct px_call_objects *objects, uint32_t pid, int fd, uint64_t
 		const struct px_call_object *process;
 
 		if (state) {
-			*seen = (struct seen){px_call_objects_at(objects, &key), state->since, state->ends_with_exec,
-					      has_executed && state->ends_with_exec};
-			return state->since <= when && seen->object->object.type != PX_TXTB_UNUSED;
+			*seen = (struct seen){.object = px_call_objects_at(objects, &key),
+					      .since = state->since,
+					      .ticks = state->ticks,
+					      .ends_with_exec = state->ends_with_exec,
+					      .has_ended_with_exec = has_executed && state->ends_with_exec};
+			return state->since <= when && state->ticks < when_ticks &&
+			       seen->object->object.type != PX_TXTB_UNUSED;
 		}
 		process = px_descriptors_process(objects, pid);
-		if (!process || !process->process.inherits || process->process.began > when)
+		if (!process || !process->process.inherits || process->process.began > when ||
+		    process->process.began <= px_call_objects_lost_at(objects))
 			return false;
 		has_executed |= process->process.executed && process->process.executed <= when;
 		when = process->process.began;
+		when_ticks = process->process.began_ticks;
 		pid = process->process.parent;
 	}
 	return false;
@@ -73,11 +80,15 @@ static bool look(struct px_call_objects *objects, uint32_t pid, int fd, uint64_t
 static bool look_now(struct px_call_objects *objects, uint32_t pid, int fd, struct seen *seen)
 {
 	const struct px_key key = fd_key(pid, fd);
+	const struct px_call_object *process;
 
 	if (!look(objects, pid, fd, px_call_objects_now(objects), seen) || seen->has_ended_with_exec)
 		return false;
-	if (!px_call_objects_state(objects, &key))
-		seen->since = px_descriptors_process(objects, pid)->process.began;
+	if (px_call_objects_state(objects, &key))
+		return true;
+	process = px_descriptors_process(objects, pid);
+	seen->since = process->process.began;
+	seen->ticks = process->process.began_ticks;
 	return true;
 }
 
@@ -91,6 +102,7 @@ static void refer(struct px_call_objects *objects, uint32_t pid, int fd, const s
 	if (!state)
 		return;
 	state->since = seen->since;
+	state->ticks = seen->ticks;
 	state->ends_with_exec = seen->ends_with_exec;
 }
 
@@ -113,6 +125,9 @@ static void give_to_children(struct px_call_objects *objects, uint32_t pid, int 
 			return;
 		next = it->process.older_sibling;
 		before = of_child.since = it->process.began;
+		of_child.ticks = it->process.began_ticks;
+		if (seen.ticks >= it->process.began_ticks || !it->process.inherits)
+			continue;
 		if (it->process.executed && seen.ends_with_exec)
 			of_child.object = it; /* closed */
 		if (!px_call_objects_state(objects, &key))
@@ -137,7 +152,10 @@ struct px_call_object *px_descriptors_at(struct px_call_objects *objects, uint32
 void px_descriptors_open(struct px_call_objects *objects, uint32_t pid, int fd, struct px_call_object *object)
 {
 	give_to_children(objects, pid, fd);
-	refer(objects, pid, fd, &(struct seen){.object = object, .since = px_call_objects_advance(objects)});
+	refer(objects, pid, fd,
+	      &(struct seen){.object = object,
+			     .since = px_call_objects_advance(objects),
+			     .ticks = px_call_objects_ticks(objects)});
 }
 
 /*
@@ -184,23 +202,38 @@ static void forget_descriptors(struct px_call_objects *objects, uint32_t pid)
 			px_call_objects_unbind(objects, key);
 }
 
-/* Take the process out of the list of its parent's children. */
+/* Take the process out of the list of its parent's children.  The list may have lost some that the table forgot. */
 static void leave_parent(struct px_call_objects *objects, uint32_t pid, struct px_call_process *it)
 {
-	struct px_call_object *parent = it->inherits ? px_descriptors_process(objects, it->parent) : NULL;
-	uint32_t *link = parent ? &parent->process.newest_child : NULL;
-	uint64_t before = UINT64_MAX;
-	struct px_call_object *child;
+	struct px_call_object *parent, *older, *newer;
 
-	while (link && *link && *link != pid) {
-		child = px_descriptors_process(objects, *link);
-		if (!child || child->process.parent != it->parent || child->process.began >= before)
-			return;
-		before = child->process.began;
-		link = &child->process.older_sibling;
-	}
-	if (link && *link)
-		*link = it->older_sibling;
+	if (!it->is_listed)
+		return;
+	parent = px_descriptors_process(objects, it->parent);
+	older = it->older_sibling ? px_descriptors_process(objects, it->older_sibling) : NULL;
+	newer = it->newer_sibling ? px_descriptors_process(objects, it->newer_sibling) : NULL;
+	if (newer && newer->process.older_sibling == pid)
+		newer->process.older_sibling = it->older_sibling;
+	else if (parent && parent->process.newest_child == pid)
+		parent->process.newest_child = it->older_sibling;
+	if (older && older->process.newer_sibling == pid)
+		older->process.newer_sibling = newer ? it->newer_sibling : 0;
+	it->is_listed = false;
+	it->older_sibling = it->newer_sibling = 0;
+}
+
+static void enter_parent(struct px_call_objects *objects, uint32_t pid, struct px_call_process *it)
+{
+	struct px_call_object *parent = px_descriptors_make_process(objects, it->parent);
+	struct px_call_object *older = NULL;
+
+	if (parent->process.newest_child)
+		older = px_descriptors_process(objects, parent->process.newest_child);
+	it->older_sibling = parent->process.newest_child;
+	it->is_listed = true;
+	if (older)
+		older->process.newer_sibling = pid;
+	parent->process.newest_child = pid;
 }
 
 /* What the children of an ended process inherited from it is not known any more. */
@@ -217,46 +250,48 @@ static void leave_children(struct px_call_objects *objects, uint32_t pid, struct
 			return;
 		before = child->process.began;
 		next = child->process.older_sibling;
-		child->process.inherits = false;
-		child->process.older_sibling = 0;
+		child->process.inherits = child->process.is_listed = false;
+		child->process.older_sibling = child->process.newer_sibling = 0;
 	}
 }
 
-void px_descriptors_begin_process(struct px_call_objects *objects, uint32_t parent, uint32_t pid,
-				  enum px_teller teller, bool inherits)
+/*
+ * Return true if this is told of the process that is known already.  If the parent tells it after the end of the
+ * process, it tells of that one, or of the next process with this pid.
+ */
+static bool is_told_again(struct px_call_process *it, uint32_t parent, enum px_teller teller)
 {
-	struct px_call_object *process = px_descriptors_make_process(objects, pid), *of_parent;
-	struct px_call_process *it = &process->process;
-	uint32_t told = it->told;
+	if (!teller || !it->told || it->told & teller || it->parent != parent || it->has_ended)
+		return false;
+	it->told |= teller;
+	it->inherits &= !it->is_doubtful;
+	return true;
+}
 
-	/* The parent may tell it when the child has already ended.  Or it tells of the next process with this pid. */
-	if (teller && it->told && !(it->told & teller) && it->parent == parent &&
-	    !(it->has_ended && teller == PX_TOLD_BY_CHILD)) {
-		it->told |= it->has_ended ? teller | TOLD_AFTER_END : (uint32_t)teller;
+void px_descriptors_begin_process(struct px_call_objects *objects, const struct px_descriptors_child *child,
+				  enum px_teller teller)
+{
+	const uint32_t pid = child->pid, parent = child->parent;
+	struct px_call_object *process = px_descriptors_make_process(objects, pid);
+	struct px_call_object *of_parent = px_descriptors_process(objects, parent);
+	struct px_call_process *it = &process->process;
+	bool is_doubtful = it->has_ended && it->told == PX_TOLD_BY_CHILD && teller == PX_TOLD_BY_PARENT;
+
+	if (is_told_again(it, parent, teller))
 		return;
-	}
-	if (!teller)
-		told &= TOLD_AFTER_END;
-	else if (told & TOLD_AFTER_END)
-		told = PX_TOLD_BY_PARENT | PX_TOLD_BY_CHILD;
-	else
-		told = teller;
 	if (it->told || it->has_ended)
 		px_call_objects_end_program(objects, pid);
 	leave_parent(objects, pid, it);
 	leave_children(objects, pid, it);
 	forget_descriptors(objects, pid);
-	if (teller == PX_TOLD_BY_PARENT) {
-		of_parent = px_descriptors_process(objects, parent);
-		process->object.program = inherits && of_parent ? of_parent->object.program : 0;
-	}
-	*it = (struct px_call_process){.parent = parent, .told = told};
-	if (inherits && parent && parent != pid) {
-		of_parent = px_descriptors_make_process(objects, parent);
+	if (teller == PX_TOLD_BY_PARENT)
+		process->object.program = child->inherits && of_parent ? of_parent->object.program : 0;
+	*it = (struct px_call_process){.parent = parent, .told = teller, .is_doubtful = is_doubtful};
+	if (child->inherits && parent && parent != pid) {
 		it->began = px_call_objects_advance(objects);
+		it->began_ticks = child->began_ticks;
 		it->inherits = true;
-		it->older_sibling = of_parent->process.newest_child;
-		of_parent->process.newest_child = pid;
+		enter_parent(objects, pid, it);
 	}
 }
 
@@ -267,19 +302,19 @@ void px_descriptors_execute(struct px_call_objects *objects, uint32_t pid)
 	uint32_t place = 0;
 
 	if (process->process.has_ended) {
-		px_descriptors_begin_process(objects, 0, pid, PX_TOLD_BY_NOBODY, false);
+		px_descriptors_begin_process(objects, &(struct px_descriptors_child){.pid = pid}, PX_TOLD_BY_NOBODY);
 		return;
 	}
 	while ((key = px_call_objects_next_key(objects, pid, &place))) {
+		const uint64_t nr_forgotten = px_call_objects_nr_forgotten(objects);
 		const int fd = (int)key->value;
 
 		if (key->space != PX_SPACE_FD || !px_call_objects_state(objects, key)->ends_with_exec)
 			continue;
-		if (process->process.newest_child) {
-			give_to_children(objects, pid, fd);
-			place = 0; /* the new keys may have taken the place of others */
-		}
+		give_to_children(objects, pid, fd);
 		unbind(objects, pid, fd);
+		if (nr_forgotten != px_call_objects_nr_forgotten(objects))
+			place = 0; /* the next key may be one of those that were forgotten */
 	}
 	process->process.executed = px_call_objects_advance(objects);
 	process->process.told |= PX_TOLD_BY_CHILD;
@@ -289,8 +324,10 @@ void px_descriptors_end_process(struct px_call_objects *objects, uint32_t pid)
 {
 	struct px_call_object *process = px_descriptors_process(objects, pid);
 
-	if (process)
-		process->process.has_ended = true;
+	if (!process)
+		return;
+	leave_parent(objects, pid, &process->process);
+	process->process.has_ended = true;
 }
 
 void px_descriptors_reap_process(struct px_call_objects *objects, uint32_t pid)

@@ -15,9 +15,11 @@
  * A program that a process executes has the descriptors that the calls did not mark as closed by execve().  A child of
  * vfork() or posix_spawn() has none here, because what it did before it executed its program was not recorded.
  *
- * When a process begins is known from a record of the child, or of its parent, whichever comes first.  What other
- * threads of the parent did between the fork and this record is taken for done before the fork.  If the table had to
- * forget a process, what it inherited is not known.  Then a descriptor has no object, which never is a wrong one.
+ * When a process begins is known from a record of the child, or of its parent, whichever comes first.  The record also
+ * tells when the parent called fork().  What other threads of the parent changed between these times is not known in
+ * the child.  If the table had to forget a process, or a descriptor of it, what it inherited is not known either.  If
+ * events were lost (px_call_objects_lose_descriptors()), nothing is known of any descriptor.  Then it has no object,
+ * which never is a wrong one.
  *
  * All functions work on the tables of objects.h, whose rules for memory and threads apply.
  */
@@ -31,6 +33,14 @@
 
 /* Who told that a process began. */
 enum px_teller { PX_TOLD_BY_NOBODY = 0, PX_TOLD_BY_PARENT = 1, PX_TOLD_BY_CHILD = 2 };
+
+/* A process that begins. */
+struct px_descriptors_child {
+	uint32_t parent; /* 0: not known */
+	uint32_t pid;
+	uint64_t began_ticks; /* not later than the fork() */
+	bool inherits;	      /* the descriptors of the parent; otherwise it has none that are known */
+};
 
 /* Return the element of a process, or NULL if nothing is known of it. */
 struct px_call_object *px_descriptors_process(struct px_call_objects *objects, uint32_t pid);
@@ -49,12 +59,11 @@ void px_descriptors_close(struct px_call_objects *objects, uint32_t pid, int fd)
 void px_descriptors_end_with_exec(struct px_call_objects *objects, uint32_t pid, int fd, bool ends);
 
 /*
- * A process has begun: its descriptors are those of its parent, or none.  Forget what is known of an earlier process
- * with its pid, also its objects in memory.  Both the parent and the child may tell this: what is told second changes
- * nothing.  parent is 0 if it is not known.
+ * A process has begun.  Forget what is known of an earlier process with its pid, also its objects in memory.  Both the
+ * parent and the child may tell this: what is told second changes nothing.
  */
-void px_descriptors_begin_process(struct px_call_objects *objects, uint32_t parent, uint32_t pid,
-				  enum px_teller teller, bool inherits);
+void px_descriptors_begin_process(struct px_call_objects *objects, const struct px_descriptors_child *child,
+				  enum px_teller teller);
 
 /* The process has executed a program.  If it has ended before, this is another process. */
 void px_descriptors_execute(struct px_call_objects *objects, uint32_t pid);

@@ -18,6 +18,7 @@
 struct node {
 	struct px_key key;
 	struct px_key_state state;
+	uint64_t bound_at;
 	/* Index of the object + 1; the links are also an index + 1. */
 	uint32_t object;
 	uint32_t next;	/* next key in the bucket, or in the free list */
@@ -27,7 +28,8 @@ struct node {
 
 /* calloc() returns pages of zeros, so the parts that are never used take no memory. */
 struct px_call_objects {
-	uint64_t now;
+	uint64_t now, ticks, nr_forgotten;
+	uint64_t lost_at; /* keys of descriptors that are not newer are as good as unbound */
 	uint32_t serial;
 	uint32_t nr_call_objects, nr_keys; /* numbers of elements that were ever used */
 	uint32_t free_objects, free_keys;
@@ -146,11 +148,16 @@ static struct px_call_object *use(struct px_call_objects *objects, struct px_cal
 
 /* Keys and objects. */
 
+static bool is_bound(const struct px_call_objects *objects, const struct node *node)
+{
+	return node->key.space != PX_SPACE_FD || node->bound_at > objects->lost_at;
+}
+
 static uint32_t find_key(struct px_call_objects *objects, const struct px_key *key)
 {
 	uint32_t i = *bucket_of_key(objects, key);
 
-	while (i && !is_same(&objects->key[i - 1].key, key))
+	while (i && !(is_same(&objects->key[i - 1].key, key) && is_bound(objects, &objects->key[i - 1])))
 		i = NEXT_OF_BUCKET(objects, i);
 	return i;
 }
@@ -255,13 +262,29 @@ static void drop_key(struct px_call_objects *objects, uint32_t i)
 	objects->free_keys = i;
 }
 
+/* Otherwise a descriptor whose object is forgotten would be taken for that of the parent. */
+static void disinherit(struct px_call_objects *objects, uint32_t pid)
+{
+	const struct px_key key = {.value = pid, .space = PX_SPACE_PROCESS};
+	uint32_t i = find_key(objects, &key);
+
+	if (i)
+		objects->object[objects->key[i - 1].object - 1].process.inherits = false;
+}
+
 static void forget_oldest(struct px_call_objects *objects)
 {
 	struct px_call_object *object = &objects->object[objects->oldest - 1];
 
-	while (object->first_key)
+	while (object->first_key) {
+		const struct px_key *key = &objects->key[object->first_key - 1].key;
+
+		if (key->space == PX_SPACE_FD)
+			disinherit(objects, key->pid);
 		drop_key(objects, object->first_key);
+	}
 	forget(objects, object);
+	objects->nr_forgotten++;
 }
 
 void px_call_objects_unbind(struct px_call_objects *objects, const struct px_key *key)
@@ -291,8 +314,11 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 		return;
 	px_call_objects_unbind(objects, key);
 	while (!objects->free_keys && objects->nr_keys == KEYS_MAX) {
-		if (objects->oldest == index_of(objects, object))
+		if (objects->oldest == index_of(objects, object)) {
+			if (key->space == PX_SPACE_FD)
+				disinherit(objects, key->pid);
 			return;
+		}
 		forget_oldest(objects);
 	}
 	i = objects->free_keys;
@@ -301,7 +327,9 @@ void px_call_objects_bind(struct px_call_objects *objects, const struct px_key *
 	else
 		i = ++objects->nr_keys;
 	node = &objects->key[i - 1];
-	*node = (struct node){.key = *key, .state.since = px_call_objects_advance(objects),
+	*node = (struct node){.key = *key,
+			      .state = {.since = px_call_objects_advance(objects), .ticks = objects->ticks},
+			      .bound_at = objects->now,
 			      .next = *bucket_of_key(objects, key)};
 	*bucket_of_key(objects, key) = i;
 	enter_object(objects, i, object);
@@ -320,7 +348,7 @@ const struct px_key *px_call_objects_next_key(const struct px_call_objects *obje
 {
 	uint32_t i = *place ? *place - 1 : *bucket_of_pid((struct px_call_objects *)objects, pid);
 
-	while (i && objects->key[i - 1].key.pid != pid)
+	while (i && !(objects->key[i - 1].key.pid == pid && is_bound(objects, &objects->key[i - 1])))
 		i = objects->key[i - 1].older_of_pid;
 	if (!i)
 		return NULL;
@@ -336,6 +364,31 @@ uint64_t px_call_objects_now(const struct px_call_objects *objects)
 uint64_t px_call_objects_advance(struct px_call_objects *objects)
 {
 	return ++objects->now;
+}
+
+void px_call_objects_lose_descriptors(struct px_call_objects *objects)
+{
+	objects->lost_at = px_call_objects_advance(objects);
+}
+
+uint64_t px_call_objects_lost_at(const struct px_call_objects *objects)
+{
+	return objects->lost_at;
+}
+
+void px_call_objects_set_ticks(struct px_call_objects *objects, uint64_t ticks)
+{
+	objects->ticks = ticks;
+}
+
+uint64_t px_call_objects_ticks(const struct px_call_objects *objects)
+{
+	return objects->ticks;
+}
+
+uint64_t px_call_objects_nr_forgotten(const struct px_call_objects *objects)
+{
+	return objects->nr_forgotten;
 }
 
 static bool is_only_one(struct px_call_objects *objects, const struct px_key *key)

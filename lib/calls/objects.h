@@ -8,9 +8,10 @@
  * sockets and queues the key is {pid, descriptor}, and all three share one space.  Several keys may refer to one object
  * (dup), and the processes that inherit a descriptor have it by keys of their own (descriptors.h).
  *
- * The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  New handles come from a
- * counter that restarts after 2^24 objects.  If the log still has the first objects at that time, a
- * new object has the same handle as an old one.
+ * The table keeps the PX_CALL_OBJECTS_MAX objects that were used last.  If it forgets one that a descriptor of a
+ * process refers to, it also forgets that the process inherits descriptors.  New handles come from a counter that
+ * restarts after 2^24 objects.  If the log still has the first objects at that time, a new object has the same handle
+ * as an old one.
  *
  * All memory is private.  The caller ensures that only one thread at a time uses an object table.
  */
@@ -27,7 +28,7 @@
 #define PX_CALL_OBJECTS_MAX 16384
 
 /* The space of a key: an enum px_txtb_object_type, or a value of this enum. */
-enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_PROCESS };
+enum { PX_SPACE_TID = 0x100, PX_SPACE_FD, PX_SPACE_NAME, PX_SPACE_PROCESS, PX_SPACE_RESTORED_FD };
 
 struct px_key {
 	uint64_t value;
@@ -35,21 +36,25 @@ struct px_key {
 	uint32_t space;
 };
 
-/* State of a key.  Times are those of px_call_objects_now(). */
+/* State of a key.  Times are those of px_call_objects_now(), but ticks are those of records. */
 struct px_key_state {
 	uint64_t since;	     /* when it was bound; descriptors.c changes it */
+	uint64_t ticks;	     /* of the record that bound it, as px_call_objects_set_ticks() */
 	bool ends_with_exec; /* for a descriptor: execve() closes it */
 };
 
 /* A process: what descriptors.c knows of it.  Times are those of px_call_objects_now(). */
 struct px_call_process {
-	uint64_t began;	   /* 0: before the first record */
-	uint64_t executed; /* when it last executed a program; 0: never */
-	/* Pids, 0: none or not known.  The siblings are the other children that inherit from the same parent. */
-	uint32_t parent, newest_child, older_sibling;
-	uint32_t told;	/* enum px_teller */
-	bool inherits;	/* the descriptors of its parent, when it began */
-	bool has_ended; /* only what another process with this pid does can follow */
+	uint64_t began;	      /* 0: before the first record */
+	uint64_t began_ticks; /* not later than its fork() */
+	uint64_t executed;    /* when it last executed a program; 0: never */
+	/* Pids, 0: none or not known.  The siblings are the other children of the same parent that have not ended. */
+	uint32_t parent, newest_child, older_sibling, newer_sibling;
+	uint32_t told;	  /* enum px_teller */
+	bool inherits;	  /* the descriptors that its parent had when it began */
+	bool is_listed;	  /* among the children of its parent */
+	bool is_doubtful; /* its parent told of it when another process with this pid had ended, or of that one */
+	bool has_ended;	  /* only what another process with this pid does can follow */
 };
 
 /* A wait of a thread. */
@@ -150,6 +155,17 @@ const struct px_key *px_call_objects_next_key(const struct px_call_objects *obje
 /* Time as a number that px_call_objects_bind() and px_call_objects_advance() increase.  The first one is 1. */
 uint64_t px_call_objects_now(const struct px_call_objects *objects);
 uint64_t px_call_objects_advance(struct px_call_objects *objects);
+
+/* The ticks of the record that is translated now. */
+void px_call_objects_set_ticks(struct px_call_objects *objects, uint64_t ticks);
+uint64_t px_call_objects_ticks(const struct px_call_objects *objects);
+
+/* Unbind the keys of all descriptors.  px_call_objects_lost_at() is the time when this was done last. */
+void px_call_objects_lose_descriptors(struct px_call_objects *objects);
+uint64_t px_call_objects_lost_at(const struct px_call_objects *objects);
+
+/* How many objects the table had to forget to get room. */
+uint64_t px_call_objects_nr_forgotten(const struct px_call_objects *objects);
 
 /*
  * The process has executed another program: unbind all keys of its memory and of its threads, but not those of objects

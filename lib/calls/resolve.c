@@ -77,24 +77,37 @@ static bool follow_program(struct px_resolve *all, const struct px_record *recor
 	return is_new;
 }
 
+/* Return the time of the fork() that the record is of, rounded down (calls.h).  Without it, take that of the record. */
+static uint64_t fork_ticks(const struct px_call_read *call)
+{
+	const uint64_t now = call->record->counter >> PX_FORK_TICKS_SHIFT;
+	const uint32_t ago = (uint32_t)now - call->first.of_fd.value;
+
+	return call->first.of_fd.value && ago <= now ? (now - ago) << PX_FORK_TICKS_SHIFT : call->record->counter;
+}
+
 /*
- * The first record of a process, or of a program that it has executed: then the event has the command.  A child of
- * fork() goes on with the program of its parent.
+ * The first record of a process, or of a program that it has executed.  A child of fork() goes on with the program of
+ * its parent.
  */
 static void start_process(struct px_resolve *all, const struct px_call_read *call, bool is_new)
 {
 	const uint32_t pid = call->record->pid, parent = (uint32_t)call->first.of_fd.fd;
 	const struct px_call_object *own = px_descriptors_process(all->objects, pid);
 	const struct px_call_object *other = px_descriptors_process(all->objects, parent);
-	bool executes = call->length > sizeof(call->first) || call->record->flags & PX_RECORD_TRUNCATED;
+	bool executes = call->first.of_fd.value == 0; /* no fork (calls.h) */
+	bool is_other = own && other && own->object.program != 0 && other->object.program != 0 &&
+			own->object.program != other->object.program;
 
 	if (executes && !is_new)
 		px_descriptors_execute(all->objects, pid);
 	else
-		px_descriptors_begin_process(all->objects, parent, pid, PX_TOLD_BY_CHILD,
-					     !executes && !(own && other && own->object.program != 0 &&
-							    other->object.program != 0 &&
-							    own->object.program != other->object.program));
+		px_descriptors_begin_process(all->objects,
+					     &(struct px_descriptors_child){.parent = parent,
+									    .pid = pid,
+									    .began_ticks = fork_ticks(call),
+									    .inherits = !executes && !is_other},
+					     PX_TOLD_BY_CHILD);
 }
 
 /*
@@ -215,7 +228,7 @@ static struct px_call_object *new_object(struct px_resolve *all, const struct px
 		px_descriptors_open(all->objects, key->pid, (int)key->value, object);
 	else
 		px_call_objects_bind(all->objects, key, object);
-	name_object(all, call, object, has_text);
+	name_object(all, call, object, has_text && !all->is_losing);
 	return object;
 }
 
@@ -488,6 +501,7 @@ static void find_object(struct px_resolve *all, struct px_call_read *call)
 
 void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 {
+	px_call_objects_set_ticks(all->objects, call->record->counter);
 	call->self = thread_of(all, call);
 	find_object(all, call);
 }
@@ -515,8 +529,12 @@ static uint32_t ended_child(const struct px_call_read *call)
 static void note_child(struct px_resolve *all, const struct px_call_read *call, int64_t pid, bool inherits)
 {
 	if (!call->begins && !call->has_failed && pid > 0 && pid <= INT32_MAX)
-		px_descriptors_begin_process(all->objects, call->record->pid, (uint32_t)pid, PX_TOLD_BY_PARENT,
-					     inherits);
+		px_descriptors_begin_process(all->objects,
+					     &(struct px_descriptors_child){.parent = call->record->pid,
+									    .pid = (uint32_t)pid,
+									    .began_ticks = fork_ticks(call),
+									    .inherits = inherits},
+					     PX_TOLD_BY_PARENT);
 }
 
 /* Follow the begin and the end of processes. */
@@ -644,6 +662,12 @@ void px_resolve_forget(struct px_resolve *all)
 	all->has_ending = false;
 }
 
+void px_resolve_lose(struct px_resolve *all, bool is_losing)
+{
+	all->is_losing = is_losing;
+	px_call_objects_lose_descriptors(all->objects);
+}
+
 void px_resolve_restore(struct px_resolve *all, const struct px_object *object, uint64_t address,
 			uint64_t site)
 {
@@ -665,8 +689,9 @@ void px_resolve_restore(struct px_resolve *all, const struct px_object *object, 
 		bind_thread(all, restored);
 		return;
 	}
+	/* Descriptors may have changed since, by calls of which the log only has the events. */
 	if (px_call_objects_is_descriptor(restored))
-		key.space = PX_SPACE_FD;
+		key.space = PX_SPACE_RESTORED_FD;
 	/*
 	 * The log also has destroyed objects.  If there are several objects at one address, only the newest is valid.
 	 */

@@ -21,6 +21,7 @@
 struct px_resolve {
 	const struct px_threadmap *threads; /* the threads to which the contexts of events refer */
 	struct px_call_objects *objects;
+	bool is_losing; /* events are being lost: a descriptor may be another one at each call */
 	bool has_ending;
 	/* px_resolve_forget() unbinds this key; until then, a log can find the object by it. */
 	struct px_key ending;
@@ -31,6 +32,9 @@ struct px_resolve {
  * record is not a call.
  */
 void px_resolve_forget(struct px_resolve *all);
+
+/* The record says that events were lost, or that no more are lost. */
+void px_resolve_lose(struct px_resolve *all, bool is_losing);
 
 /*
  * Set the members self and object of the call.  If this is the first record of the thread, also set

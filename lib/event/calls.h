@@ -35,6 +35,10 @@
  *	f	code addresses of 64 bits, up to the end of the data
  *	-	a field that the call does not use
  *
+ * In fork and in the txtrace_process_start of a child of fork(), the second field is not shown: it has the low 32 bits
+ * of the ticks when the parent called fork(), without the last PX_FORK_TICKS_SHIFT bits.  0: not known; and if it is 0
+ * in txtrace_process_start, the process has executed a program.
+ *
  * The fields of the layout OBJECT have 64, 32, 16 and 16 bits.  The fields of FD have 32, 32 and 64
  * bits.  Each of the two fields of WORDS has 64 bits.  Further fields follow without padding.
  */
@@ -75,6 +79,8 @@ PX_INLINE bool px_call_is_stack(unsigned int id)
 {
 	return id == px_call_event(PX_CALL_txtrace_stack);
 }
+
+#define PX_FORK_TICKS_SHIFT 8
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
 

@@ -14,9 +14,9 @@
  * If a program confines itself to a few system calls (prctl()), the kernel may kill it for any other system call.  From
  * then on, the wrappers make only the system calls that the program asked for.
  *
- * A wrapper records a close before the call, because another thread may get the number at once.  Some programs close
- * all possible numbers.  So if no call has returned the descriptor, the wrapper records the close after the call, with
- * its result.
+ * A wrapper records a close before the call, because another thread may get the number at once.  If the call then
+ * fails, which still closes the descriptor, a second event has its result.  Some programs close all possible numbers.
+ * So if no call has returned the descriptor, the wrapper records the close after the call, with its result.
  */
 #ifndef PX_PRELOAD_WRAP_DESCRIPTOR_H
 #define PX_PRELOAD_WRAP_DESCRIPTOR_H

@@ -263,6 +263,8 @@ static int execute(const struct image *image, char *const *envp)
 		record(image->site, PX_RECORD_BEGINS, image->fd, image->path, 0);
 	}
 	result = really_execute(image, envp);
+	if (is_traced && !is_recorded)
+		px_vfork_exec_withdraw();
 	if (is_recorded) {
 		px_counted_resume();
 		record(image->site, PX_RECORD_ENDS, image->fd, image->path, px_outcome(result));

@@ -108,7 +108,7 @@ static int traced_close(struct px_site site, int fd)
 	bool is_recorded = px_fd_record_close(site, fd);
 	int result = PX_REAL(&sample, px_real.close(fd));
 
-	if (!is_recorded)
+	if (!is_recorded || result != 0)
 		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;

@@ -14,12 +14,20 @@ static pid_t own_pid(void)
 	return px_is_confined() ? 0 : (pid_t)syscall(SYS_getpid);
 }
 
+/* The time before a fork() for its events (event/calls.h).  It is not 0, because 0 is none. */
+static uint32_t time_of_fork(void)
+{
+	uint32_t time = (uint32_t)(px_callpoint_clock() >> PX_FORK_TICKS_SHIFT);
+
+	return time ? time : UINT32_MAX;
+}
+
 /* The child has its own log now, or none. */
-static void begin_child(pid_t parent)
+static void begin_child(pid_t parent, uint32_t fork_time)
 {
 	px_vfork_forget();
 	px_standalone_after_fork();
-	px_process_record_start(parent, NULL);
+	px_process_record_start(parent, fork_time, NULL);
 }
 
 /* fork(), or forkpty() with the arguments of `pty`. */
@@ -39,19 +47,20 @@ PX_INLINE pid_t fork_recorded(struct px_site site, const struct pty_arguments *p
 {
 	struct px_hook_sample sample;
 	pid_t parent = own_pid();
+	uint32_t fork_time = time_of_fork();
 	pid_t pid;
 
 	if (PX_NOT_TRACED(process)) {
 		pid = really_fork(pty);
 		if (pid == 0)
-			begin_child(parent);
+			begin_child(parent, fork_time);
 		return pid;
 	}
 	sample = px_hook_begin();
 	pid = PX_REAL(&sample, really_fork(pty));
 	if (pid == 0)
-		begin_child(parent);
-	px_hook_record_fd(site, PX_RECORD_WHOLE, 0, 0, px_outcome(pid));
+		begin_child(parent, fork_time);
+	px_hook_record_fd(site, PX_RECORD_WHOLE, 0, fork_time, px_outcome(pid));
 	if (pid != 0)
 		px_hook_end(&sample, site.wrapper);
 	return pid;
@@ -80,6 +89,7 @@ PX_WRAP int daemon(int no_chdir, int no_close)
 	struct px_site site = PX_SITE(daemon, daemon);
 	bool is_recorded = !PX_NOT_TRACED(process);
 	pid_t parent = own_pid();
+	uint32_t fork_time = time_of_fork();
 	int result;
 
 	PX_ENSURE_REAL(daemon);
@@ -87,7 +97,7 @@ PX_WRAP int daemon(int no_chdir, int no_close)
 		px_hook_record_fd(site, PX_RECORD_WHOLE, no_chdir, (uint32_t)no_close, 0);
 	result = px_real.daemon(no_chdir, no_close);
 	if (result == 0 || own_pid() != parent)
-		begin_child(parent);
+		begin_child(parent, fork_time);
 	if (is_recorded && result != 0)
 		px_hook_record_fd(site, PX_RECORD_WHOLE, no_chdir, (uint32_t)no_close,
 				  px_outcome(result));

@@ -17,9 +17,9 @@
 
 #define NO_WRAPPER_SITE(number, call) PX_SITE_WITHOUT_WRAPPER(number, call, NULL)
 
-void px_process_record_start(pid_t parent, const char *command)
+void px_process_record_start(pid_t parent, uint32_t fork_time, const char *command)
 {
-	struct px_text_arg arg = {.data.of_fd = {.fd = parent}};
+	struct px_text_arg arg = {.data.of_fd = {.fd = parent, .value = fork_time}};
 
 	if (!PX_NOT_TRACED(process))
 		px_text_arg_record(NO_WRAPPER_SITE(PROCESS_START, txtrace_process_start),
@@ -138,7 +138,7 @@ __attribute__((constructor(104))) static void begin(void)
 
 	watch_exit();
 	if (!PX_NOT_TRACED(process))
-		px_process_record_start((pid_t)syscall(SYS_getppid),
+		px_process_record_start((pid_t)syscall(SYS_getppid), 0,
 					read_command(command, sizeof(command)) ? command : NULL);
 	errno = saved_errno;
 }

@@ -107,15 +107,28 @@ static int flags_of(const char *mode)
 FOPEN(fopen)
 FOPEN(fopen64)
 
+/* The stream is closed even if the path cannot be opened. */
+static FILE *reopened(struct px_site site, FILE *result, int fd)
+{
+	site.call = PX_CALL_fclose;
+	if (!result)
+		px_fd_record_close(site, fd);
+	return result;
+}
+
 #define FREOPEN(symbol)                                                                            \
 	PX_WRAP FILE *symbol(const char *path, const char *mode, FILE *stream)                     \
 	{                                                                                          \
 		struct px_site site;                                                               \
+		int fd;                                                                            \
                                                                                                    \
 		if (PX_NOT_TRACED(stdio))                                                          \
 			return px_real.symbol(path, mode, stream);                                 \
 		site = PX_SITE(symbol, fopen);                                                     \
-		return OPEN_CALL(site, path, mode, px_real.symbol(path, mode, stream));            \
+		fd = fd_of(stream);                                                                \
+		return reopened(site,                                                              \
+				OPEN_CALL(site, path, mode, px_real.symbol(path, mode, stream)),   \
+				fd);                                                               \
 	}
 FREOPEN(freopen)
 FREOPEN(freopen64)
@@ -138,7 +151,7 @@ static int traced_fclose(struct px_site site, FILE *stream)
 	bool is_recorded = px_fd_record_close(site, fd);
 	int result = PX_REAL(&sample, px_real.fclose(stream));
 
-	if (!is_recorded)
+	if (!is_recorded || result != 0)
 		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
 	px_hook_end(&sample, site.wrapper);
 	return result;

@@ -38,6 +38,21 @@ void px_vfork_exec_note(const char *path, void *caller)
 	}
 }
 
+void px_vfork_exec_withdraw(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_getpid);
+
+	for (int i = 0; i < NOTES_MAX; i++) {
+		struct note *note = &notes[i];
+
+		if (px_read_once(&note->state) == NOTED && note->pid == pid &&
+		    px_compare_exchange(&note->state, (uint32_t)NOTED, (uint32_t)FREE)) {
+			px_fetch_add(&px_vfork_exec_nr_noted, (uint32_t)-1);
+			return;
+		}
+	}
+}
+
 static void record(const struct note *note)
 {
 	struct px_text_arg arg = {.data.of_fd = {.fd = note->pid}};

@@ -16,6 +16,9 @@ extern uint32_t px_vfork_exec_nr_noted __attribute__((visibility("hidden")));
 /* In a child of vfork: it executes this program now.  If too many programs are noted already, this one is left out. */
 void px_vfork_exec_note(const char *path, void *caller);
 
+/* The same child could not execute the program that it noted last: execvp() tries several ones. */
+void px_vfork_exec_withdraw(void);
+
 void px_vfork_exec_record_noted(void);
 
 PX_INLINE void px_vfork_exec_record(void)

@@ -54,6 +54,8 @@ static struct runner runner(uint32_t pid, uint32_t program)
 	return it;
 }
 
+static uint64_t clock_ticks; /* of the last record, without the bits that the time of a fork lacks */
+
 /* A call with the layout FD, a text after it, and more. */
 static void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result,
 		      const void *more, size_t size)
@@ -62,7 +64,8 @@ static void call_more(struct runner by, enum px_call call, uint32_t flags, int f
 		union px_call_data first;
 		unsigned char more[64];
 	} data = {.first.of_fd = {fd, value, result}};
-	struct px_record record = {.pid = by.pid,
+	struct px_record record = {.counter = ++clock_ticks << PX_FORK_TICKS_SHIFT,
+				   .pid = by.pid,
 				   .thread = 0x7000,
 				   .context = by.handle,
 				   .id = px_call_event(call),
@@ -94,9 +97,11 @@ static struct runner forks(struct runner by, uint32_t pid)
 	return runner(pid, by.program);
 }
 
+/* The process executes a program, or goes on with that of its parent, which called fork() just before. */
 static void starts(struct runner by, uint32_t parent, const char *command)
 {
-	call_more(by, PX_CALL_txtrace_process_start, 0, (int)parent, 0, 0, command, strlen(command));
+	call_more(by, PX_CALL_txtrace_process_start, 0, (int)parent, *command ? 0 : (uint32_t)clock_ticks + 1, 0,
+		  command, strlen(command));
 }
 
 /* The name of the object that a read of the descriptor shows, without the number that makes names differ. */
@@ -338,6 +343,116 @@ START_TEST(what_the_table_forgets_is_never_wrong)
 }
 END_TEST
 
+static void system_event(uint32_t id)
+{
+	struct px_record record = {.counter = ++clock_ticks << PX_FORK_TICKS_SHIFT, .id = id};
+
+	px_translate(translator, &record, "", 0, &translation);
+}
+
+/* Among the lost events may be a close and another open. */
+START_TEST(nothing_is_known_after_events_were_lost)
+{
+	struct runner parent = runner(100, 1), child;
+
+	opens(parent, 3, "/a", 0);
+	child = forks(parent, 101);
+	starts(child, 100, "");
+	system_event(PX_EVENT_OVERFLOW);
+	IS_UNKNOWN(parent, 3);
+	opens(parent, 4, "/b", 0);
+	IS_UNKNOWN(parent, 4);
+	system_event(PX_EVENT_RESUME);
+	IS_UNKNOWN(parent, 3);
+	IS_UNKNOWN(parent, 4);
+	IS_UNKNOWN(child, 3);
+	opens(parent, 3, "/c", 0);
+	IS(parent, 3, "/c");
+	IS_UNKNOWN(child, 3);
+	child = forks(parent, 102);
+	closes(parent, 3);
+	IS(child, 3, "/c");
+}
+END_TEST
+
+/* Another thread opens and closes files while this one forks: the child has what was there before, or after, that. */
+START_TEST(what_other_threads_change_during_a_fork_is_not_known_in_the_child)
+{
+	struct runner parent = runner(100, 1), other = parent, child = runner(101, 1);
+	uint32_t fork_time;
+
+	opens(parent, 3, "/a", 0);
+	opens(parent, 4, "/b", 0);
+	opens(parent, 5, "/c", 0);
+	fork_time = (uint32_t)++clock_ticks;
+	closes(other, 3);
+	opens(other, 3, "/d", 0);
+	call(other, PX_CALL_dup, 0, 3, 0, 4);
+	if (_i)
+		call_more(child, PX_CALL_txtrace_process_start, 0, 100, fork_time, 0, "", 0);
+	call(parent, PX_CALL_fork, 0, 0, fork_time, 101);
+	IS_UNKNOWN(child, 3);
+	IS_UNKNOWN(child, 4);
+	IS(child, 5, "/c");
+	closes(parent, 4);
+	IS(parent, 3, "/d");
+}
+END_TEST
+
+/* The child closed the file of its parent, and has another one there, of which the table has no room to know. */
+START_TEST(descriptor_that_the_table_forgot_is_not_that_of_the_parent)
+{
+	struct runner parent = runner(100, 1), child;
+
+	opens(parent, 3, "/a", 0);
+	child = forks(parent, 101);
+	closes(child, 3);
+	opens(child, 3, "/b", 0);
+	for (int i = 0; i < 2 * PX_CALL_OBJECTS_MAX; i++) {
+		opens(parent, 4 + i, "/other", 0);
+		if (i % 1000 == 0)
+			IS(parent, 3, "/a");
+	}
+	IS_UNKNOWN(child, 3);
+	call(parent, PX_CALL_fcntl, PX_RECORD_ENDS_WITH_EXEC, 3, F_SETFD, 0);
+	IS_UNKNOWN(child, 3);
+}
+END_TEST
+
+/* Nobody waits for the children (SIGCHLD is ignored), and each ends before its parent tells that it began. */
+START_TEST(parent_that_tells_late_is_not_believed)
+{
+	struct runner parent = runner(100, 1), child;
+
+	for (int i = 0; i < 3; i++) {
+		opens(parent, 3, "/a", 0);
+		child = runner(101, 1);
+		starts(child, 100, "");
+		call(child, PX_CALL_txtrace_process_end, 0, 0, 0, 0);
+		call(parent, PX_CALL_fork, 0, 0, 0, 101);
+	}
+	call(parent, PX_CALL_fork, 0, 0, 0, 101);
+	closes(parent, 3);
+	opens(parent, 3, "/b", 0);
+	child = runner(101, 1);
+	starts(child, 100, "");
+	ck_assert_str_ne(file_of(child, 3), "/b");
+}
+END_TEST
+
+/* A log that goes on has the objects of before, but the events that were not written may have changed descriptors. */
+START_TEST(descriptors_that_were_restored_are_not_believed)
+{
+	struct runner parent = runner(100, 1);
+	struct px_object object = {
+		.handle = px_txtb_handle(PX_TXTB_FILE, 77), .type = PX_TXTB_FILE, .pid = 100, .name = "/a"};
+
+	px_translator_restore(translator, &object, 3, 0);
+	ck_assert_ptr_nonnull(px_translator_find(translator, object.handle));
+	IS_UNKNOWN(parent, 3);
+}
+END_TEST
+
 /* The account: what the kernel has for each process. */
 
 #define PROCESSES 8
@@ -553,6 +668,11 @@ int main(void)
 	tcase_add_loop_test(tcase, child_of_daemon_has_other_standard_streams, 0, 2);
 	tcase_add_test(tcase, each_of_many_children_has_its_own);
 	tcase_add_test(tcase, what_the_table_forgets_is_never_wrong);
+	tcase_add_test(tcase, nothing_is_known_after_events_were_lost);
+	tcase_add_loop_test(tcase, what_other_threads_change_during_a_fork_is_not_known_in_the_child, 0, 2);
+	tcase_add_test(tcase, descriptor_that_the_table_forgot_is_not_that_of_the_parent);
+	tcase_add_test(tcase, parent_that_tells_late_is_not_believed);
+	tcase_add_test(tcase, descriptors_that_were_restored_are_not_believed);
 	tcase_add_loop_test(tcase, all_is_as_the_account_says, 0, 40);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -81,7 +81,10 @@ static size_t length;
 
 static struct px_record record_of(uint32_t n, enum px_call call, uint32_t flags)
 {
-	return (struct px_record){.address = 0x400000 + (uint64_t)call,
+	static uint64_t counter;
+
+	return (struct px_record){.counter = counter += 1000,
+				  .address = 0x400000 + (uint64_t)call,
 				  .thread = pthread_of(n),
 				  .pid = PID,
 				  .id = px_call_event(call),

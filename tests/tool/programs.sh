@@ -130,6 +130,32 @@ else
 	echo "SKIP names of several programs: $(cat "$scratch/err")"
 fi
 
+# A child of vfork() that tries several programs, as execvp() does, is one process with the program that it executes.
+cat >"$scratch/tries.c" <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	if (vfork() == 0) {
+		execl("/nonexistent/true", "true", (char *)0);
+		execl("/nonexistent/other/true", "true", (char *)0);
+		execl("/bin/sh", "sh", "-c", "exit 3", (char *)0);
+		_exit(1);
+	}
+	return wait(0) < 0;
+}
+END
+if ${CC:-cc} "$scratch/tries.c" -o "$scratch/tries" 2>"$scratch/err"; then
+	nr_checks=$((nr_checks + 2))
+	"$tool" record --preload --inherit --quiet --force -o "$log" "$scratch/tries" 2>"$scratch/err" ||
+		complain "tries fails: $(cat "$scratch/err")"
+	found=$("$tool" report "$log" 2>/dev/null | sed -n '/^Processes$/,/^$/p' | sed 1,2d | grep -c '[0-9]')
+	[ "$found" -eq 2 ] || complain "$found processes of a child that tries three programs"
+	"$tool" report "$log" 2>/dev/null | grep -q 'exit 3 *sh -c exit 3' || complain 'its program is not told'
+else
+	echo "SKIP a child that tries several programs: $(cat "$scratch/err")"
+fi
+
 # The names of inner, which needs symbols.
 record_named inner "$tool" record --preload --quiet --force -o "$log" tests/tool/inner wait
 if sites inner | grep -q 'inner+0x'; then
