@@ -4,6 +4,7 @@
 #define PX_PRELOAD_FUNCTIONS_H
 
 #include <aio.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <mqueue.h>
@@ -95,6 +96,16 @@ int __isoc23_fscanf(FILE *stream, const char *format, ...);
 int __isoc23_scanf(const char *format, ...);
 int __isoc23_vfscanf(FILE *stream, const char *format, va_list arguments);
 int __isoc23_vscanf(const char *format, va_list arguments);
+
+/* glibc has them from 2.34 on. */
+#ifndef HAVE_CLOSE_RANGE
+#define CLOSE_RANGE_UNSHARE 2
+#define CLOSE_RANGE_CLOEXEC 4
+int close_range(unsigned int first, unsigned int last, int flags);
+#endif
+#ifndef HAVE_CLOSEFROM
+void closefrom(int first);
+#endif
 
 #ifndef HAVE_EPOLL_PWAIT2
 int epoll_pwait2(int epoll, struct epoll_event *events, int nr_events,

@@ -14,6 +14,7 @@
 #include "base/jump.h"
 
 #ifdef PX_JUMP_BY
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>

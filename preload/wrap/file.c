@@ -123,6 +123,84 @@ PX_WRAP int close(int fd)
 	return traced_close(PX_SITE(close, close), fd);
 }
 
+/*
+ * A directory is closed like a file if the program opened its descriptor.  That of opendir() is not known.  The real
+ * function accepts NULL, although its declaration says that nobody passes NULL: so hide the pointer from the compiler.
+ */
+PX_WRAP int closedir(DIR *directory)
+{
+	struct px_site site;
+	DIR *it = directory;
+	int fd, result;
+
+	__asm__("" : "+r"(it));
+	fd = it ? dirfd(it) : -1;
+
+	if (!px_fd_is_known(fd) || PX_NOT_TRACED_OR_VFORK(file)) {
+		px_fd_set_kind(fd, PX_FD_UNKNOWN);
+		return px_real.closedir(directory);
+	}
+	site = PX_SITE(closedir, close);
+	px_fd_record_close(site, fd);
+	result = px_real.closedir(directory);
+	if (result != 0)
+		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
+	return result;
+}
+
+/* One event for each descriptor that a call has returned; a descriptor from PX_FDS_KNOWN on has none. */
+static void record_closes(struct px_site site, unsigned int first, unsigned int last)
+{
+	for (unsigned int fd = first; fd <= last && fd < PX_FDS_KNOWN; fd++)
+		px_fd_record_close(site, (int)fd);
+}
+
+static void record_marks(struct px_site site, unsigned int first, unsigned int last)
+{
+	site.call = PX_CALL_fcntl;
+	for (unsigned int fd = first; fd <= last && fd < PX_FDS_KNOWN; fd++)
+		if (px_fd_is_known((int)fd))
+			px_hook_record_fd(site, PX_RECORD_ENDS_WITH_EXEC, (int)fd, F_SETFD, 0);
+}
+
+static void forget_kinds(unsigned int first, unsigned int last)
+{
+	for (unsigned int fd = first; fd <= last && fd < PX_FDS_KNOWN; fd++)
+		px_fd_set_kind((int)fd, PX_FD_UNKNOWN);
+}
+
+PX_WRAP void closefrom(int first)
+{
+	unsigned int from = first > 0 ? (unsigned int)first : 0;
+
+	if (PX_NOT_TRACED_OR_VFORK(file))
+		forget_kinds(from, UINT32_MAX);
+	else
+		record_closes(PX_SITE(closefrom, close), from, UINT32_MAX);
+	px_real.closefrom(first);
+}
+
+PX_WRAP int close_range(unsigned int first, unsigned int last, int flags)
+{
+	bool marks = flags & CLOSE_RANGE_CLOEXEC;
+	bool is_valid = first <= last && !(flags & ~(CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE));
+	struct px_site site;
+	int result;
+
+	if (!is_valid || PX_NOT_TRACED_OR_VFORK(file)) {
+		if (is_valid && !marks)
+			forget_kinds(first, last);
+		return px_real.close_range(first, last, flags);
+	}
+	site = PX_SITE(close_range, close);
+	if (!marks)
+		record_closes(site, first, last);
+	result = px_real.close_range(first, last, flags);
+	if (marks && result == 0)
+		record_marks(site, first, last);
+	return result;
+}
+
 PX_WRAP ssize_t read(int fd, void *buffer, size_t size)
 {
 	struct px_site site;

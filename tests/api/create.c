@@ -1781,7 +1781,7 @@ static int help_fewer_rings(void)
 	    posix_trace_create(0, &attr, &stream) || posix_trace_get_attr(stream, &attr) ||
 	    txtrace_attr_getrings(&attr, &rings))
 		return 1;
-	if (rings < 2 || rings > 16)
+	if (rings < 1 || rings > 16)
 		return 2;
 	if (posix_trace_start(stream) || !is_alive(stream, 4))
 		return 3;

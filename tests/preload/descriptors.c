@@ -35,6 +35,7 @@
 #endif
 
 #define NO_FD 1000
+#define HIGH_FD 200 /* no call but those of the test has it; the kernel has room for it from the beginning */
 #define NOTHING ((void *)nothing)
 #define UNTOUCHED 4242
 
@@ -396,6 +397,7 @@ static void names(void)
 
 static void doubles(void)
 {
+	DIR *volatile no_directory = NULL;
 	int ends[2], fd = open("c", O_RDWR), other;
 
 	part("dup", "2");
@@ -410,6 +412,30 @@ static void doubles(void)
 	TRY(dup3(fd, fd, 0));
 	TRY(dup3(fd, other, ~0));
 	quiet_close(other);
+	part("closedir", "1"); /* only where the program opened the descriptor */
+	TRY(closedir(fdopendir(open(".", O_RDONLY | O_DIRECTORY))));
+	TRY(closedir(opendir(".")));
+	TRY(closedir(no_directory));
+#ifdef HAVE_CLOSEFROM
+	part("closefrom", "2");
+	TRY(fcntl(fd, F_DUPFD, HIGH_FD));
+	TRY(fcntl(fd, F_DUPFD, HIGH_FD));
+	closefrom(HIGH_FD);
+	TRY(fcntl(HIGH_FD, F_GETFD));
+#endif
+#ifdef HAVE_CLOSE_RANGE
+	part("close_range", "1");
+	TRY(fcntl(fd, F_DUPFD, HIGH_FD));
+	TRY(fcntl(fd, F_DUPFD, HIGH_FD));
+	TRY(close_range(HIGH_FD, HIGH_FD, 0));
+	TRY(close_range(HIGH_FD, HIGH_FD, ~0));
+	TRY(close_range(HIGH_FD + 1, HIGH_FD, 0));
+	TRY(fcntl(HIGH_FD, F_GETFD));
+	part("fcntl", "2"); /* for each descriptor that gets the mark, and the call itself */
+	TRY(close_range(HIGH_FD, ~0U, CLOSE_RANGE_CLOEXEC));
+	TRY(fcntl(HIGH_FD + 1, F_GETFD));
+	quiet_close(HIGH_FD + 1);
+#endif
 	part("dup", "2");
 	other = (int)TRY(fcntl(fd, F_DUPFD, 20));
 	quiet_close(other);

@@ -64,7 +64,7 @@ reason 'The dynamic linker, which only this object can ask: for the next object 
 reason 'The dynamic linker finds the module of an address, without a lock; weak, so older systems may lack it.' \
 	_dl_find_object
 reason 'These only read and write memory that the caller passes: no lock, no system call.' \
-	bcmp dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf \
+	bcmp dirfd dirname memchr memcmp memcpy memmove mempcpy memset snprintf sprintf vsnprintf __isoc99_sscanf \
 	__isoc23_sscanf stpcpy strcat strchr strcmp memmem strcpy strcspn strlen strncmp strncpy strnlen \
 	strrchr strspn strstr strtol strtoull __isoc23_strtol __isoc23_strtoull qsort __sigsetjmp sigaddset \
 	sigdelset sigemptyset sigfillset sigismember sem_getvalue ferror_unlocked fileno fileno_unlocked \

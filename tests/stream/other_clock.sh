@@ -20,5 +20,6 @@ without_sys()
 
 without_sys 0 api/create get_attr
 without_sys 0 stream/left forced
-without_sys 77 stream/cpu_rings # 77: it says that there are no rings of CPUs
+# The counter of aarch64 is always trusted.
+[ "$(uname -m)" = aarch64 ] || without_sys 77 stream/cpu_rings # 77: it says that there are no rings of CPUs
 finish
