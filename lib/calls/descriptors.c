@@ -320,6 +320,19 @@ void px_descriptors_execute(struct px_call_objects *objects, uint32_t pid)
 	process->process.told |= PX_TOLD_BY_CHILD;
 }
 
+void px_descriptors_execute_as(struct px_call_objects *objects, uint32_t pid, uint64_t path_hash)
+{
+	struct px_call_process *it = &px_descriptors_make_process(objects, pid)->process;
+	bool is_known = it->executes != 0 && it->executes == path_hash;
+
+	px_descriptors_execute(objects, pid);
+	it->executes = 0;
+	if (is_known)
+		return;
+	forget_descriptors(objects, pid);
+	it->inherits = false;
+}
+
 void px_descriptors_end_process(struct px_call_objects *objects, uint32_t pid)
 {
 	struct px_call_object *process = px_descriptors_process(objects, pid);

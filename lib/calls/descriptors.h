@@ -68,6 +68,12 @@ void px_descriptors_begin_process(struct px_call_objects *objects, const struct 
 /* The process has executed a program.  If it has ended before, this is another process. */
 void px_descriptors_execute(struct px_call_objects *objects, uint32_t pid);
 
+/*
+ * The program of the process tells that it was executed by the path with this hash.  If the last program told to
+ * execute another one, or none, a program that is not traced was between them.  What that one did is not known.
+ */
+void px_descriptors_execute_as(struct px_call_objects *objects, uint32_t pid, uint64_t path_hash);
+
 /* The process ends, but its other threads may still record calls.  The next program of this pid is another process. */
 void px_descriptors_end_process(struct px_call_objects *objects, uint32_t pid);
 

@@ -48,6 +48,7 @@ struct px_call_process {
 	uint64_t began;	      /* 0: before the first record */
 	uint64_t began_ticks; /* not later than its fork() */
 	uint64_t executed;    /* when it last executed a program; 0: never */
+	uint64_t executes;    /* px_call_hash_path() of the program that it executes now; 0: none, or not known */
 	/* Pids, 0: none or not known.  The siblings are the other children of the same parent that have not ended. */
 	uint32_t parent, newest_child, older_sibling, newer_sibling;
 	uint32_t told;	  /* enum px_teller */

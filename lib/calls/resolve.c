@@ -100,7 +100,7 @@ static void start_process(struct px_resolve *all, const struct px_call_read *cal
 			own->object.program != other->object.program;
 
 	if (executes && !is_new)
-		px_descriptors_execute(all->objects, pid);
+		px_descriptors_execute_as(all->objects, pid, (uint64_t)call->first.of_fd.result);
 	else
 		px_descriptors_begin_process(all->objects,
 					     &(struct px_descriptors_child){.parent = parent,
@@ -537,6 +537,18 @@ static void note_child(struct px_resolve *all, const struct px_call_read *call, 
 					     PX_TOLD_BY_PARENT);
 }
 
+/* The call executes a program by its path, or has failed.  A program by its descriptor has another name later. */
+static void note_execution(struct px_resolve *all, const struct px_call_read *call)
+{
+	struct px_call_object *process = px_descriptors_make_process(all->objects, call->record->pid);
+	size_t length;
+	const char *path = text_of(call, &length);
+
+	process->process.executes = 0;
+	if (call->begins && path && call->first.of_fd.fd < 0 && !(call->record->flags & PX_RECORD_TRUNCATED))
+		process->process.executes = px_call_hash_path(path, length);
+}
+
 /* Follow the begin and the end of processes. */
 static void follow_processes(struct px_resolve *all, const struct px_call_read *call)
 {
@@ -551,6 +563,9 @@ static void follow_processes(struct px_resolve *all, const struct px_call_read *
 		break;
 	case PX_CALL_posix_spawn:
 		note_child(all, call, call->first.of_fd.fd, false);
+		break;
+	case PX_CALL_execve:
+		note_execution(all, call);
 		break;
 	case PX_CALL_daemon: /* the C library opens /dev/null as these descriptors */
 		for (int fd = 0; fd <= 2 && call->first.of_fd.value == 0; fd++)

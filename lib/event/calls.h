@@ -37,7 +37,8 @@
  *
  * In fork and in the txtrace_process_start of a child of fork(), the second field is not shown: it has the low 32 bits
  * of the ticks when the parent called fork(), without the last PX_FORK_TICKS_SHIFT bits.  0: not known; and if it is 0
- * in txtrace_process_start, the process has executed a program.
+ * in txtrace_process_start, the process has executed a program.  Then the third field, which is not shown either, has
+ * px_call_hash_path() of the path that it executed.
  *
  * The fields of the layout OBJECT have 64, 32, 16 and 16 bits.  The fields of FD have 32, 32 and 64
  * bits.  Each of the two fields of WORDS has 64 bits.  Further fields follow without padding.
@@ -127,6 +128,18 @@ struct px_call_facts {
 extern const struct px_call_facts px_calls[PX_CALLS] __attribute__((visibility("hidden")));
 
 extern const uint8_t px_calls_counted[PX_CALLS] __attribute__((visibility("hidden"))); /* enum px_counted */
+
+/* A hash of the path in an execve event and of the one that a program was executed by; it is not 0.  FNV-1a. */
+#define PX_CALL_PATH_MAX 256 /* bytes in an event */
+
+PX_INLINE uint64_t px_call_hash_path(const char *path, size_t length)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
+	return hash ? hash : 1;
+}
 
 /* Return the name of the event type.  Async-signal-safe. */
 const char *px_call_name(enum px_call call);

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "wrap/process.h"
 #include "wrap/text_arg.h"
@@ -17,9 +18,18 @@
 
 #define NO_WRAPPER_SITE(number, call) PX_SITE_WITHOUT_WRAPPER(number, call, NULL)
 
+/* The path by which this program was executed (AT_EXECFN), as a hash; 0: not known. */
+static int64_t hash_of_program(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+
+	return path ? (int64_t)px_call_hash_path(path, strnlen(path, PX_CALL_PATH_MAX)) : 0;
+}
+
 void px_process_record_start(pid_t parent, uint32_t fork_time, const char *command)
 {
-	struct px_text_arg arg = {.data.of_fd = {.fd = parent, .value = fork_time}};
+	struct px_text_arg arg = {
+		.data.of_fd = {.fd = parent, .value = fork_time, .result = fork_time ? 0 : hash_of_program()}};
 
 	if (!PX_NOT_TRACED(process))
 		px_text_arg_record(NO_WRAPPER_SITE(PROCESS_START, txtrace_process_start),

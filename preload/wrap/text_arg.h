@@ -13,7 +13,7 @@
 
 struct px_text_arg {
 	union px_call_data data;
-	char text[256];
+	char text[PX_CALL_PATH_MAX];
 };
 
 /* text is NULL if the call has no text. */

@@ -104,6 +104,14 @@ static void starts(struct runner by, uint32_t parent, const char *command)
 		  command, strlen(command));
 }
 
+/* The process executes a program by its path, and that program says so. */
+static void executes(struct runner before, struct runner after, const char *path, const char *path_told)
+{
+	call_more(before, PX_CALL_execve, PX_RECORD_BEGINS, -1, 0, 0, path, strlen(path));
+	call_more(after, PX_CALL_txtrace_process_start, 0, 1, 0,
+		  (int64_t)px_call_hash_path(path_told, strlen(path_told)), "program", 7);
+}
+
 /* The name of the object that a read of the descriptor shows, without the number that makes names differ. */
 static const char *file_of(struct runner by, int fd)
 {
@@ -194,7 +202,7 @@ START_TEST(program_that_is_executed_does_not_have_what_was_marked)
 	call_more(before, PX_CALL_fopen, PX_RECORD_ENDS_WITH_EXEC, 11, 0, 11, "/stream", 7);
 	call(before, PX_CALL_pipe, PX_RECORD_ENDS_WITH_EXEC, 12, 13, 0);
 	IS(before, 9, "/kept");
-	starts(after, 99, "program");
+	executes(before, after, "/bin/program", "/bin/program");
 	IS(after, 3, "/kept");
 	IS(after, 6, "/not-marked-any-more");
 	IS(after, 8, "/by-ioctl-not");
@@ -202,6 +210,24 @@ START_TEST(program_that_is_executed_does_not_have_what_was_marked)
 	for (int fd = 4; fd <= 13; fd++)
 		if (fd != 6 && fd != 8 && fd != 10)
 			IS_UNKNOWN(after, fd);
+}
+END_TEST
+
+/* A program that is not traced was between, and may have changed everything; or the call failed, or is not recorded. */
+START_TEST(descriptors_are_not_known_after_a_program_that_is_not_traced)
+{
+	struct runner before = runner(100, 1), after = runner(100, 2);
+
+	opens(before, 3, "/a", 0);
+	if (_i == 0)
+		executes(before, after, "/bin/static", "/bin/program");
+	call_more(before, PX_CALL_execve, PX_RECORD_BEGINS, _i == 1 ? 7 : -1, 0, 0, "/bin/program", 12);
+	if (_i == 2)
+		call_more(before, PX_CALL_execve, PX_RECORD_ENDS, -1, 0, -2, "/bin/program", 12);
+	if (_i > 0)
+		call_more(after, PX_CALL_txtrace_process_start, 0, 1, 0, (int64_t)px_call_hash_path("/bin/program", 12),
+			  "program", 7);
+	IS_UNKNOWN(after, 3);
 }
 END_TEST
 
@@ -528,12 +554,15 @@ static void check_one(struct process *it, int i)
 
 static void execute(struct process *it)
 {
+	struct runner before;
+
 	for (int i = 0; i < FDS; i++)
 		if (it->is_marked[i])
 			it->file[i] = 0;
+	before = it->by;
 	it->by = runner(it->by.pid, ++nr_programs);
 	if (below(2))
-		starts(it->by, 1, "program");
+		executes(before, it->by, "program", "program");
 	else
 		check_one(it, (int)below(FDS));
 }
@@ -661,6 +690,7 @@ int main(void)
 	tcase_add_test(tcase, grandchild_has_what_its_ancestors_had);
 	tcase_add_test(tcase, descriptor_that_the_child_closed_is_not_that_of_its_parent_again);
 	tcase_add_test(tcase, program_that_is_executed_does_not_have_what_was_marked);
+	tcase_add_loop_test(tcase, descriptors_are_not_known_after_a_program_that_is_not_traced, 0, 3);
 	tcase_add_test(tcase, mark_ends_the_descriptor_only_in_the_process_that_executes);
 	tcase_add_test(tcase, child_may_tell_before_its_parent_that_it_began);
 	tcase_add_loop_test(tcase, child_of_vfork_has_nothing_that_is_known, 0, 2);
