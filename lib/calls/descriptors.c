@@ -323,7 +323,8 @@ void px_descriptors_execute(struct px_call_objects *objects, uint32_t pid)
 void px_descriptors_execute_as(struct px_call_objects *objects, uint32_t pid, uint64_t path_hash)
 {
 	struct px_call_process *it = &px_descriptors_make_process(objects, pid)->process;
-	bool is_known = it->executes != 0 && it->executes == path_hash;
+	const uint64_t mask = it->executes_by_name ? UINT32_MAX : UINT64_MAX;
+	bool is_known = it->executes != 0 && (it->executes & mask) == (path_hash & mask);
 
 	px_descriptors_execute(objects, pid);
 	it->executes = 0;

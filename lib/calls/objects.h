@@ -51,11 +51,12 @@ struct px_call_process {
 	uint64_t executes;    /* px_call_hash_path() of the program that it executes now; 0: none, or not known */
 	/* Pids, 0: none or not known.  The siblings are the other children of the same parent that have not ended. */
 	uint32_t parent, newest_child, older_sibling, newer_sibling;
-	uint32_t told;	  /* enum px_teller */
-	bool inherits;	  /* the descriptors that its parent had when it began */
-	bool is_listed;	  /* among the children of its parent */
-	bool is_doubtful; /* its parent told of it when another process with this pid had ended, or of that one */
-	bool has_ended;	  /* only what another process with this pid does can follow */
+	uint32_t told;	       /* enum px_teller */
+	bool inherits;	       /* the descriptors that its parent had when it began */
+	bool executes_by_name; /* `executes` is of a name that execvp() looks for */
+	bool is_listed;	       /* among the children of its parent */
+	bool is_doubtful;      /* its parent told of it when another process with this pid had ended, or of that one */
+	bool has_ended;	       /* only what another process with this pid does can follow */
 };
 
 /* A wait of a thread. */

@@ -545,6 +545,7 @@ static void note_execution(struct px_resolve *all, const struct px_call_read *ca
 	const char *path = text_of(call, &length);
 
 	process->process.executes = 0;
+	process->process.executes_by_name = path && !memchr(path, '/', length);
 	if (call->begins && path && call->first.of_fd.fd < 0 && !(call->record->flags & PX_RECORD_TRUNCATED))
 		process->process.executes = px_call_hash_path(path, length);
 }

@@ -129,16 +129,21 @@ extern const struct px_call_facts px_calls[PX_CALLS] __attribute__((visibility("
 
 extern const uint8_t px_calls_counted[PX_CALLS] __attribute__((visibility("hidden"))); /* enum px_counted */
 
-/* A hash of the path in an execve event and of the one that a program was executed by; it is not 0.  FNV-1a. */
-#define PX_CALL_PATH_MAX 256 /* bytes in an event */
+#define PX_CALL_PATH_MAX 256 /* bytes of a path in an event */
 
+/*
+ * A hash of the path in an execve event, and of the one that a program was executed by: the upper half is of the whole
+ * path, the lower half is of what is after its last '/'.  It is not 0.  execvp() finds a program by a name without '/'.
+ */
 PX_INLINE uint64_t px_call_hash_path(const char *path, size_t length)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint32_t whole = 2166136261U, last = whole; /* FNV-1a */
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
-	return hash ? hash : 1;
+	for (size_t i = 0; i < length; i++) {
+		whole = (whole ^ (unsigned char)path[i]) * 16777619U;
+		last = path[i] == '/' ? 2166136261U : (last ^ (unsigned char)path[i]) * 16777619U;
+	}
+	return (uint64_t)(whole | 1) << 32 | last;
 }
 
 /* Return the name of the event type.  Async-signal-safe. */

@@ -207,6 +207,8 @@ START_TEST(program_that_is_executed_does_not_have_what_was_marked)
 	IS(after, 6, "/not-marked-any-more");
 	IS(after, 8, "/by-ioctl-not");
 	IS(after, 10, "/marked");
+	executes(after, runner(100, 3), "name", "/bin/name"); /* execvp() */
+	IS(after, 10, "/marked");
 	for (int fd = 4; fd <= 13; fd++)
 		if (fd != 6 && fd != 8 && fd != 10)
 			IS_UNKNOWN(after, fd);
