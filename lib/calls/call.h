@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "calls/entries.h"
 #include "calls/objects.h"
@@ -39,6 +40,15 @@ struct px_call_read {
 	 */
 	bool was_suspended;
 };
+
+/* Return the text after the first 16 bytes of data, or NULL if there is none. */
+PX_INLINE const char *px_call_read_text(const struct px_call_read *call, size_t *length)
+{
+	const char *text = (const char *)call->data + sizeof(call->first);
+
+	*length = strnlen(text, call->length - sizeof(call->first));
+	return *length > 0 ? text : NULL;
+}
 
 /* Return the field `value` in the data of the call. */
 PX_INLINE uint32_t px_call_read_value(const struct px_call_read *call)

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 
 #include "calls/descriptors.h"
+#include "calls/processes.h"
 #include "calls/rules.h"
 
 #define SOCKET_TYPE_MASK 0xF /* bits of the type of a socket; the other bits are flags */
@@ -55,62 +55,6 @@ static struct px_call_object *thread_with(struct px_resolve *all, uint32_t handl
 }
 
 /*
- * The first record of a thread of another program says that the process has executed this program, or that this is
- * another process with the same pid, unless both are forks of one program.  The thread may be known from other records,
- * or from the log that goes on.  Return true if the process is new.
- */
-static bool follow_program(struct px_resolve *all, const struct px_record *record)
-{
-	struct px_call_object *current = px_descriptors_process(all->objects, record->pid);
-	bool is_new = !current || current->process.has_ended;
-	struct px_object thread;
-
-	if (!px_threadmap_find(all->threads, record->context, &thread) || thread.type != PX_TXTB_THREAD ||
-	    thread.program == 0)
-		return is_new;
-	current = px_descriptors_make_process(all->objects, record->pid);
-	if (current->object.program != 0 && current->object.program != thread.program) {
-		px_call_objects_end_program(all->objects, record->pid);
-		px_descriptors_execute(all->objects, record->pid);
-	}
-	current->object.program = thread.program;
-	return is_new;
-}
-
-/* Return the time of the fork() that the record is of, rounded down (calls.h).  Without it, take that of the record. */
-static uint64_t fork_ticks(const struct px_call_read *call)
-{
-	const uint64_t now = call->record->counter >> PX_FORK_TICKS_SHIFT;
-	const uint32_t ago = (uint32_t)now - call->first.of_fd.value;
-
-	return call->first.of_fd.value && ago <= now ? (now - ago) << PX_FORK_TICKS_SHIFT : call->record->counter;
-}
-
-/*
- * The first record of a process, or of a program that it has executed.  A child of fork() goes on with the program of
- * its parent.
- */
-static void start_process(struct px_resolve *all, const struct px_call_read *call, bool is_new)
-{
-	const uint32_t pid = call->record->pid, parent = (uint32_t)call->first.of_fd.fd;
-	const struct px_call_object *own = px_descriptors_process(all->objects, pid);
-	const struct px_call_object *other = px_descriptors_process(all->objects, parent);
-	bool executes = call->first.of_fd.value == 0; /* no fork (calls.h) */
-	bool is_other = own && other && own->object.program != 0 && other->object.program != 0 &&
-			own->object.program != other->object.program;
-
-	if (executes && !is_new)
-		px_descriptors_execute_as(all->objects, pid, (uint64_t)call->first.of_fd.result);
-	else
-		px_descriptors_begin_process(all->objects,
-					     &(struct px_descriptors_child){.parent = parent,
-									    .pid = pid,
-									    .began_ticks = fork_ticks(call),
-									    .inherits = !executes && !is_other},
-					     PX_TOLD_BY_CHILD);
-}
-
-/*
  * Take what the stream lists of this thread.  The thread has listed its name before it recorded its first event.  So a
  * recorded call that has named the thread is later.
  */
@@ -135,10 +79,7 @@ static struct px_call_object *thread_of(struct px_resolve *all, const struct px_
 	struct px_object known;
 
 	if (!self || !self->has_program) {
-		bool is_new = follow_program(all, record); /* this may forget the thread */
-
-		if (call->call == PX_CALL_txtrace_process_start)
-			start_process(all, call, is_new);
+		px_processes_start(all->objects, all->threads, call); /* this may forget the thread */
 		self = thread_with(all, record->context, record->pid, record->thread);
 		self->has_program = true;
 	}
@@ -182,15 +123,6 @@ static struct px_key fd_key(const struct px_call_read *call, int fd)
 		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
 }
 
-/* Return the text after the first 16 bytes of data, or NULL if there is none. */
-static const char *text_of(const struct px_call_read *call, size_t *length)
-{
-	const char *text = (const char *)call->data + sizeof(call->first);
-
-	*length = strnlen(text, call->length - sizeof(call->first));
-	return *length > 0 ? text : NULL;
-}
-
 static void name_object(struct px_resolve *all, const struct px_call_read *call,
 			struct px_call_object *object, bool has_text)
 {
@@ -201,7 +133,7 @@ static void name_object(struct px_resolve *all, const struct px_call_read *call,
 	size_t length;
 
 	if (has_text)
-		text = text_of(call, &length);
+		text = px_call_read_text(call, &length);
 	if (!text && !px_call_objects_is_descriptor(object))
 		kept = px_call_objects_at(all->objects, &key);
 	if (kept)
@@ -508,82 +440,6 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 
 /* Names and ends. */
 
-/* The data of waitpid() after the first 16 bytes. */
-struct waited {
-	int32_t child, status;
-};
-
-/* Return the child that has ended by the status of waitpid(), or 0. */
-static uint32_t ended_child(const struct px_call_read *call)
-{
-	struct waited waited;
-
-	if (call->begins || call->has_failed || call->length < sizeof(call->first) + sizeof(waited))
-		return 0;
-	memcpy(&waited, (const char *)call->data + sizeof(call->first), sizeof(waited));
-	if (waited.child <= 0 || !(WIFEXITED(waited.status) || WIFSIGNALED(waited.status)))
-		return 0;
-	return (uint32_t)waited.child;
-}
-
-static void note_child(struct px_resolve *all, const struct px_call_read *call, int64_t pid, bool inherits)
-{
-	if (!call->begins && !call->has_failed && pid > 0 && pid <= INT32_MAX)
-		px_descriptors_begin_process(all->objects,
-					     &(struct px_descriptors_child){.parent = call->record->pid,
-									    .pid = (uint32_t)pid,
-									    .began_ticks = fork_ticks(call),
-									    .inherits = inherits},
-					     PX_TOLD_BY_PARENT);
-}
-
-/* The call executes a program by its path, or has failed.  A program by its descriptor has another name later. */
-static void note_execution(struct px_resolve *all, const struct px_call_read *call)
-{
-	struct px_call_object *process = px_descriptors_make_process(all->objects, call->record->pid);
-	size_t length;
-	const char *path = text_of(call, &length);
-
-	process->process.executes = 0;
-	process->process.executes_by_name = path && !memchr(path, '/', length);
-	if (call->begins && path && call->first.of_fd.fd < 0 && !(call->record->flags & PX_RECORD_TRUNCATED))
-		process->process.executes = px_call_hash_path(path, length);
-}
-
-/* Follow the begin and the end of processes. */
-static void follow_processes(struct px_resolve *all, const struct px_call_read *call)
-{
-	const uint32_t pid = call->record->pid;
-
-	switch (call->call) {
-	case PX_CALL_fork:
-		note_child(all, call, call->first.of_fd.result, true);
-		break;
-	case PX_CALL_vfork:
-		note_child(all, call, call->first.of_fd.result, false);
-		break;
-	case PX_CALL_posix_spawn:
-		note_child(all, call, call->first.of_fd.fd, false);
-		break;
-	case PX_CALL_execve:
-		note_execution(all, call);
-		break;
-	case PX_CALL_daemon: /* the C library opens /dev/null as these descriptors */
-		for (int fd = 0; fd <= 2 && call->first.of_fd.value == 0; fd++)
-			px_descriptors_close(all->objects, pid, fd);
-		break;
-	case PX_CALL_waitpid:
-		px_descriptors_reap_process(all->objects, ended_child(call));
-		break;
-	case PX_CALL__exit:
-	case PX_CALL_txtrace_process_end:
-		px_descriptors_end_process(all->objects, pid);
-		break;
-	default:
-		break;
-	}
-}
-
 /* The call is about a descriptor: follow how it changes whether execve() closes that descriptor. */
 static void follow_marks(struct px_resolve *all, const struct px_call_read *call)
 {
@@ -599,7 +455,7 @@ static void follow_marks(struct px_resolve *all, const struct px_call_read *call
 static void rename_thread(struct px_resolve *all, struct px_call_read *call)
 {
 	size_t length;
-	const char *text = text_of(call, &length);
+	const char *text = px_call_read_text(call, &length);
 
 	if (!text || !call->object || call->has_failed)
 		return;
@@ -617,7 +473,7 @@ static void name_address(struct px_resolve *all, struct px_call_read *call)
 	struct px_key key = address_key(call, PX_SPACE_NAME);
 	struct px_call_object *object = px_call_objects_at(all->objects, &key);
 	size_t length;
-	const char *text = text_of(call, &length);
+	const char *text = px_call_read_text(call, &length);
 
 	if (!text)
 		return;
@@ -660,7 +516,7 @@ static void end_object(struct px_resolve *all, struct px_call_read *call)
 
 void px_resolve_follow(struct px_resolve *all, struct px_call_read *call)
 {
-	follow_processes(all, call);
+	px_processes_follow(all->objects, call);
 	follow_marks(all, call);
 	if (call->call == PX_CALL_pthread_setname_np)
 		rename_thread(all, call);
