@@ -351,6 +351,7 @@ void px_descriptors_reap_process(struct px_call_objects *objects, uint32_t pid)
 
 	if (!process)
 		return;
+	px_call_objects_end_program(objects, pid);
 	leave_parent(objects, pid, &process->process);
 	process->process.has_ended = true;
 	process->process.told = PX_TOLD_BY_PARENT | PX_TOLD_BY_CHILD; /* what is told from now on is news */

@@ -77,7 +77,10 @@ void px_descriptors_execute_as(struct px_call_objects *objects, uint32_t pid, ui
 /* The process ends, but its other threads may still record calls.  The next program of this pid is another process. */
 void px_descriptors_end_process(struct px_call_objects *objects, uint32_t pid);
 
-/* Another process has waited for the end of this one: forget it, unless children of it may need its descriptors. */
+/*
+ * Another process has waited for the end of this one: forget its objects in memory, and all that is known of it, unless
+ * children of it may need its descriptors.
+ */
 void px_descriptors_reap_process(struct px_call_objects *objects, uint32_t pid);
 
 #endif

@@ -123,6 +123,23 @@ void px_fd_record_more(struct px_site site, uint32_t flags, int fd, uint32_t val
  */
 bool px_fd_record_close(struct px_site site, int fd);
 
+/*
+ * The body of a wrapper that closes fd: `real` returns 0, or fails.  The event comes before the call if that is
+ * possible; if the call then fails, a second event has its error.  The macro evaluates `fd` before the call.
+ */
+#define PX_FD_CLOSE(site, fd, real)                                                                \
+	({                                                                                         \
+		struct px_hook_sample sample_ = px_hook_begin();                                   \
+		const int fd_ = (fd);                                                              \
+		bool is_recorded_ = px_fd_record_close(site, fd_);                                 \
+		int result_ = PX_REAL(&sample_, real);                                             \
+                                                                                                   \
+		if (!is_recorded_ || result_ != 0)                                                 \
+			px_hook_record_fd(site, PX_RECORD_WHOLE, fd_, 0, px_outcome(result_));     \
+		px_hook_end(&sample_, (site).wrapper);                                             \
+		result_;                                                                           \
+	})
+
 /* Record a call with its path.  If the kernel may not have read the path, record no path. */
 void px_fd_record_path(struct px_site site, uint32_t flags, int fd, uint32_t value, int64_t result,
 		       const char *path);

@@ -102,25 +102,13 @@ OPENAT_2(__openat64_2)
 CREAT(creat)
 CREAT(creat64)
 
-static int traced_close(struct px_site site, int fd)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	bool is_recorded = px_fd_record_close(site, fd);
-	int result = PX_REAL(&sample, px_real.close(fd));
-
-	if (!is_recorded || result != 0)
-		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
 PX_WRAP int close(int fd)
 {
 	if (PX_NOT_TRACED_OR_VFORK(file)) {
 		px_fd_set_kind(fd, PX_FD_UNKNOWN);
 		return px_real.close(fd);
 	}
-	return traced_close(PX_SITE(close, close), fd);
+	return PX_FD_CLOSE(PX_SITE(close, close), fd, px_real.close(fd));
 }
 
 /*
@@ -129,23 +117,16 @@ PX_WRAP int close(int fd)
  */
 PX_WRAP int closedir(DIR *directory)
 {
-	struct px_site site;
 	DIR *it = directory;
-	int fd, result;
+	int fd;
 
 	__asm__("" : "+r"(it));
 	fd = it ? dirfd(it) : -1;
-
 	if (!px_fd_is_known(fd) || PX_NOT_TRACED_OR_VFORK(file)) {
 		px_fd_set_kind(fd, PX_FD_UNKNOWN);
 		return px_real.closedir(directory);
 	}
-	site = PX_SITE(closedir, close);
-	px_fd_record_close(site, fd);
-	result = px_real.closedir(directory);
-	if (result != 0)
-		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
-	return result;
+	return PX_FD_CLOSE(PX_SITE(closedir, close), fd, px_real.closedir(directory));
 }
 
 /* One event for each descriptor that a call has returned; a descriptor from PX_FDS_KNOWN on has none. */

@@ -144,26 +144,13 @@ PX_WRAP FILE *fdopen(int fd, const char *mode)
 			  result ? fd : -(int64_t)errno);
 }
 
-static int traced_fclose(struct px_site site, FILE *stream)
-{
-	struct px_hook_sample sample = px_hook_begin();
-	int fd = fd_of(stream);
-	bool is_recorded = px_fd_record_close(site, fd);
-	int result = PX_REAL(&sample, px_real.fclose(stream));
-
-	if (!is_recorded || result != 0)
-		px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, px_outcome(result));
-	px_hook_end(&sample, site.wrapper);
-	return result;
-}
-
 PX_WRAP int fclose(FILE *stream)
 {
 	if (PX_NOT_TRACED(stdio)) {
 		px_fd_set_kind(fd_of(stream), PX_FD_UNKNOWN);
 		return px_real.fclose(stream);
 	}
-	return traced_fclose(PX_SITE(fclose, fclose), stream);
+	return PX_FD_CLOSE(PX_SITE(fclose, fclose), fd_of(stream), px_real.fclose(stream));
 }
 
 /* Return the number of bytes in complete items, or minus errno. */
