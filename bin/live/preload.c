@@ -32,18 +32,27 @@ static void find_tool(char program[PATH_MAX])
 	program[length < 0 ? 0 : length] = '\0';
 }
 
-/* If the tool is not installed, find the object in the build directory. */
+/* Cut the last component of a path, if it is this one, or any one. */
+static bool cut_component(char *path, const char *name)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash || (name && strcmp(slash + 1, name) != 0))
+		return false;
+	*slash = '\0';
+	return true;
+}
+
+/* The object of the build, if the tool is not installed: it is in bin/.libs if libtool made a script in bin. */
 static bool find_in_build(char object[PATH_MAX])
 {
-	char program[PATH_MAX], *end;
+	char program[PATH_MAX];
 
 	find_tool(program);
-	end = strstr(program, "/bin/.libs/");
-	if (!end || strchr(end + strlen("/bin/.libs/"), '/'))
-		return false;
-	*end = '\0';
-	return snprintf(object, PATH_MAX, "%.*s/preload/.libs/" PRELOAD_OBJECT, PATH_MAX - 64,
-			program) > 0 &&
+	cut_component(program, NULL);
+	cut_component(program, ".libs");
+	return cut_component(program, "bin") &&
+	       snprintf(object, PATH_MAX, "%.*s/preload/.libs/" PRELOAD_OBJECT, PATH_MAX - 64, program) > 0 &&
 	       access(object, R_OK) == 0;
 }
 

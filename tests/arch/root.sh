@@ -104,7 +104,8 @@ arch_make()
 		cd "$arch_build" || exit 1
 		[ -e config.status ] || "$arch_top/configure" -q --host="$arch_triplet" \
 			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" ${PX_ARCH_CONFIGURE:-} || exit 1
-		make -s -k -j"$arch_jobs" "$@"
+		# No scripts of libtool: under qemu-user, such a script takes ten times as long as the tool.
+		make -s -k -j"$arch_jobs" LDFLAGS=-no-install "$@"
 	) || return 1
 	arch_forget_headers
 }

@@ -110,9 +110,12 @@ void oracle_await_sleep(const char *name, const volatile void *object)
 		struct oracle_thread *thread = thread_of(name);
 		struct oracle_call *call = open_call(thread);
 
-		/* The second look at the call shows that the thread slept in this call, and not before it. */
-		if (call && call->object == object && oracle_sleeps(thread->tid) &&
-		    open_call(thread) == call) {
+		/*
+		 * A thread that was to wake may still sleep: musl lets one thread at a barrier go on only after the
+		 * others.  The second look at the call shows that the thread slept in this call, and not before it.
+		 */
+		if (call && call->object == object && atomic_load(&call->awake_ns) == 0 &&
+		    oracle_sleeps(thread->tid) && open_call(thread) == call) {
 			atomic_store(&call->asleep_ns, oracle_now());
 			return;
 		}

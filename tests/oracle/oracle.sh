@@ -74,11 +74,8 @@ void *malloc(size_t size)
 END
 nr_checks=$((nr_checks + 1))
 if ${CC:-cc} -shared -fPIC early.c -o early.so 2>err; then
-	# The tool in the build may be a script, whose shell has another C library.
-	program=${tool%/*}/.libs/${tool##*/}
-	[ -x "$program" ] || program=$tool
 	LD_LIBRARY_PATH=${tool%/*}/../lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} LD_PRELOAD=$scratch/early.so \
-		"$program" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null 2>err ||
+		"$(binary_of "$tool")" record --preload --force -o early.trx "$programs/lost_wakeup" >/dev/null 2>err ||
 		complain "lost_wakeup fails: $(cat err)"
 	"$tool" why early.trx forgotten >said 2>&1
 	grep -q 'No thread of this trace signalled' said && ! grep -q 'may be older' said ||

@@ -280,6 +280,7 @@ int main(int argc, char **argv)
 {
 	bool is_second = argc > 1 && strcmp(argv[1], "-2") == 0;
 	struct posix_trace_status_info info;
+	int error;
 	trace_id_t trid;
 	int release, status = 0;
 	pid_t pid;
@@ -294,10 +295,13 @@ int main(int argc, char **argv)
 		trace(pid, &trid);
 	if (write(release, "", 1) != 1 || waitpid(pid, &status, 0) != pid || status != 0)
 		fail(argv[3], ECHILD);
-	posix_trace_stop(trid);
-	posix_trace_get_status(trid, &info);
-	if (info.posix_stream_overrun_status != POSIX_TRACE_NO_OVERRUN)
-		fail("the stream", EOVERFLOW);
+	error = posix_trace_stop(trid);
+	if (error == 0)
+		error = posix_trace_get_status(trid, &info);
+	if (error == 0 && info.posix_stream_overrun_status != POSIX_TRACE_NO_OVERRUN)
+		error = EOVERFLOW;
+	if (error != 0)
+		fail("the stream", error);
 	read_all(trid);
 	for (int i = 0; i < THREADS_MAX && threads[i].context; i++)
 		printf("thread %d:\n%s", i + 1, threads[i].text);

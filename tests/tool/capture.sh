@@ -98,8 +98,7 @@ if has_program python3 'stubs of the protocol'; then
 fi
 
 # A real stub, and a program that fills its buffer.
-program=$(dirname "$client")/.libs/client
-[ -x "$program" ] || program=$client
+program=$(binary_of "$client")
 LD_LIBRARY_PATH=$(cd "$(dirname "$tool")/.." && pwd)/threadx/.libs:$(cd "$(dirname "$tool")/.." && pwd)/lib/.libs
 export LD_LIBRARY_PATH
 

@@ -40,7 +40,7 @@ fails 2 '--format takes' doctor --format csv true
 fails 2 'unknown option --nonsense' doctor --nonsense true
 
 # Processes, and programs that use the library.
-doctor 0 "$(dirname "$subject")/$([ -x "$(dirname "$subject")/.libs/subject" ] && echo .libs/)subject"
+doctor 0 "$(binary_of "$subject")"
 shows 'uses libposixtrace' yes
 "$subject" -w "$scratch/gate" -n 1 &
 pid=$!
@@ -156,13 +156,25 @@ TXTRACE_PRELOAD=$scratch/none.so "$tool" doctor "$plain" >"$scratch/out" 2>&1
 what='doctor without the object'
 shows 'because' 'none.so: No such file'
 
+# A tool that is not installed, which libtool may have linked without a script: it takes the object of its build.
+real=$(binary_of "$tool")
+built=$(cd "$(dirname "$tool")/../preload/.libs" && pwd)/libtxtrace-preload.so
+for place in bin bin/.libs; do
+	mkdir -p "$scratch/built/$place" "$scratch/built/preload/.libs"
+	cp "$real" "$scratch/built/$place/txtrace"
+	cp "$built" "$scratch/built/preload/.libs"
+	LD_LIBRARY_PATH=$(dirname "$tool")/../lib/.libs "$scratch/built/$place/txtrace" doctor "$plain" >"$scratch/out" 2>&1
+	what="doctor of a build with the tool in $place"
+	shows 'object to preload' "$scratch/built/preload/.libs/libtxtrace-preload.so"
+	rm -r "$scratch/built"
+done
+
 # An installation that was moved as a whole: the object is where it is relative to the tool.
-real=$(dirname "$tool")/.libs/txtrace
 libdir=$(sed -n 's/^libdir = //p' Makefile)
-if [ -x "$real" ] && [ "$libdir" = '${exec_prefix}/lib' ]; then
+if [ "$libdir" = '${exec_prefix}/lib' ]; then
 	mkdir -p "$scratch/moved/bin" "$scratch/moved/lib"
 	cp "$real" "$scratch/moved/bin/txtrace"
-	cp "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" "$scratch/moved/lib"
+	cp "$built" "$scratch/moved/lib"
 	LD_LIBRARY_PATH=$(dirname "$tool")/../lib/.libs "$scratch/moved/bin/txtrace" doctor "$plain" >"$scratch/out" 2>&1
 	what='doctor of an installation that was moved'
 	shows 'object to preload' "$scratch/moved/lib/libtxtrace-preload.so"

@@ -10,8 +10,7 @@ if ! gdb -batch -ex 'python print("py" + "thon")' 2>/dev/null | grep -q python; 
 fi
 [ "${PX_SANITIZED:-no}" = no ] || { echo 'SKIP commands of gdb: a sanitizer'; finish; }
 client=$(dirname "$tool")/../tests/threadx/client
-program=$(dirname "$client")/.libs/client
-[ -x "$program" ] || program=$client
+program=$(binary_of "$client")
 build=$(cd "$(dirname "$tool")/.." && pwd)
 TXTRACE=$tool
 LD_LIBRARY_PATH=$build/threadx/.libs:$build/lib/.libs

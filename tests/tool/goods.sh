@@ -4,8 +4,7 @@
 . "${srcdir:-.}/tests/tool/lib.sh"
 
 own_streams
-goods=$(dirname "$tool")/../tests/tool/goods
-[ ! -x "$(dirname "$goods")/.libs/goods" ] || goods=$(dirname "$goods")/.libs/goods
+goods=$(binary_of "$(dirname "$tool")/../tests/tool/goods")
 LD_LIBRARY_PATH=$(dirname "$tool")/../lib/.libs
 export LD_LIBRARY_PATH
 program=$scratch/goods

@@ -30,6 +30,7 @@
 #	of_host FILE HOST NUMBER	the same recording, but on another machine
 #	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
 #					given column, and rows without one are left out
+#	binary_of PROGRAM		what a program of the build is, if it is not a script of libtool
 #	finish				the end
 #
 # UPDATE_GOLDEN=1 writes the golden files anew: look at the difference before it is committed.
@@ -296,6 +297,16 @@ await_process()
 emulator_of()
 {
 	case $(readlink "/proc/$1/exe") in */qemu-*) basename "$(readlink "/proc/$1/exe")" ;; esac
+}
+
+# A script is run by a shell, which has other libraries and loads them itself.
+binary_of()
+{
+	if [ -x "${1%/*}/.libs/${1##*/}" ]; then
+		echo "${1%/*}/.libs/${1##*/}"
+	else
+		echo "$1"
+	fi
 }
 
 await_stream()

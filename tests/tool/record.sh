@@ -227,8 +227,7 @@ END
 ${CC:-cc} -shared -fPIC -Wl,-z,initfirst "$scratch/slow.c" -o "$scratch/slow.so" || complain 'slow.c is not compiled'
 slow=
 [ "${PX_SANITIZED:-no}" = yes ] || slow=$scratch/slow.so
-bare_subject=$(dirname "$subject")/.libs/subject
-[ -x "$bare_subject" ] || bare_subject=$subject
+bare_subject=$(binary_of "$subject")
 for pause in $pauses; do
 	open_gate_in "$pause"
 	ends 0 env TXTRACE_DIR="$TXTRACE_DIR" "$tool" record --force -o "$log" env TXTRACE_DIR="$scratch/other" \

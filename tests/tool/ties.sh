@@ -36,9 +36,7 @@ void qsort(void *base, size_t nr, size_t size, comparison *compare)
 END
 ${CC:-cc} -shared -fPIC -o "$scratch/ties.so" "$scratch/ties.c" 2>"$scratch/err" ||
 	{ echo "SKIP: no compiler: $(cat "$scratch/err")"; exit 77; }
-# The program itself, because the script of a library tool is a shell.
-binary=$(dirname "$tool")/.libs/txtrace
-[ -x "$binary" ] || binary=$tool
+binary=$(binary_of "$tool")
 LD_LIBRARY_PATH=$(cd "$(dirname "$tool")/../lib/.libs" 2>/dev/null && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
