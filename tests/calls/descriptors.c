@@ -1,134 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which object a descriptor refers to, in processes that fork, execute programs and end.  The test writes the records
- * of the calls itself.  One test makes them at random, and keeps its own account of what the kernel would do.
+ * of the calls itself.
  */
 #include "support/common.h"
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "calls/translate.h"
-#include "event/calls.h"
-
-static struct px_threads threads;
-static struct px_threadmap *map;
-static struct px_translator *translator;
-static struct px_translation translation;
-
-static void setup(void)
-{
-	memset(&threads, 0, sizeof(threads));
-	map = px_threadmap_make(&threads);
-	translator = px_translator_make(map);
-	ck_assert(map && translator);
-}
-
-static void teardown(void)
-{
-	px_translator_free(translator);
-	px_threadmap_free(map);
-}
-
-/* The first thread of a program that a process runs. */
-struct runner {
-	uint32_t pid, handle, program;
-};
-
-static struct runner runner(uint32_t pid, uint32_t program)
-{
-	static uint32_t serial;
-	struct runner it = {pid, px_txtb_handle(PX_TXTB_THREAD, ++serial), program};
-	struct px_object object = {.handle = it.handle,
-				   .type = PX_TXTB_THREAD,
-				   .pid = pid,
-				   .tid = pid,
-				   .program = program,
-				   .thread = 0x7000,
-				   .name = "runner"};
-
-	px_threads_add(&threads, &object);
-	return it;
-}
-
-static uint64_t clock_ticks; /* of the last record, without the bits that the time of a fork lacks */
-
-/* A call with the layout FD, a text after it, and more. */
-static void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result,
-		      const void *more, size_t size)
-{
-	struct {
-		union px_call_data first;
-		unsigned char more[64];
-	} data = {.first.of_fd = {fd, value, result}};
-	struct px_record record = {.counter = ++clock_ticks << PX_FORK_TICKS_SHIFT,
-				   .pid = by.pid,
-				   .thread = 0x7000,
-				   .context = by.handle,
-				   .id = px_call_event(call),
-				   .flags = flags | PX_RECORD_CALL,
-				   .length = (uint32_t)(sizeof(data.first) + size)};
-
-	memcpy(data.more, more, size);
-	px_translate(translator, &record, &data, record.length, &translation);
-}
-
-static void call(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result)
-{
-	call_more(by, call, flags, fd, value, result, "", 0);
-}
-
-static void opens(struct runner by, int fd, const char *path, uint32_t value)
-{
-	call_more(by, PX_CALL_open, 0, fd, value, fd, path, strlen(path));
-}
-
-static void closes(struct runner by, int fd)
-{
-	call(by, PX_CALL_close, 0, fd, 0, 0);
-}
-
-static struct runner forks(struct runner by, uint32_t pid)
-{
-	call(by, PX_CALL_fork, 0, 0, 0, pid);
-	return runner(pid, by.program);
-}
-
-/* The process executes a program, or goes on with that of its parent, which called fork() just before. */
-static void starts(struct runner by, uint32_t parent, const char *command)
-{
-	call_more(by, PX_CALL_txtrace_process_start, 0, (int)parent, *command ? 0 : (uint32_t)clock_ticks + 1, 0,
-		  command, strlen(command));
-}
-
-/* The process executes a program by its path, and that program says so. */
-static void executes(struct runner before, struct runner after, const char *path, const char *path_told)
-{
-	call_more(before, PX_CALL_execve, PX_RECORD_BEGINS, -1, 0, 0, path, strlen(path));
-	call_more(after, PX_CALL_txtrace_process_start, 0, 1, 0,
-		  (int64_t)px_call_hash_path(path_told, strlen(path_told)), "program", 7);
-}
-
-/* The name of the object that a read of the descriptor shows, without the number that makes names differ. */
-static const char *file_of(struct runner by, int fd)
-{
-	static char name[PX_OBJECT_NAME_SIZE];
-	const struct px_call_object *object;
-
-	call(by, PX_CALL_read, 0, fd, 10, 1);
-	object = px_translator_find(translator, translation.entries[translation.own].info[0]);
-	ck_assert_ptr_nonnull(object);
-	snprintf(name, sizeof(name), "%s", object->object.name);
-	name[strcspn(name, "#") - (strchr(name, '#') ? 1 : 0)] = '\0';
-	return name;
-}
-
-#define IS(by, fd, name) ck_assert_str_eq(file_of(by, fd), name)
-/* The file is none that a path is known of. */
-#define IS_UNKNOWN(by, fd) ck_assert_ptr_nonnull(strstr(file_of(by, fd), " fd "))
+#include "calls/runners.h"
 
 START_TEST(child_has_what_its_parent_had_when_it_began)
 {
@@ -300,7 +182,7 @@ START_TEST(process_with_a_pid_that_is_used_again_has_nothing_of_the_first)
 	IS(child, 3, "/a");
 	opens(child, 4, "/b", 0);
 	call_more(child, PX_CALL_pthread_mutex_lock, 0, 0x1000, 0, 0, "", 0);
-	lock = translation.entries[translation.own].info[0];
+	lock = object_of_call();
 	if (_i == 1)
 		call_more(parent, PX_CALL_waitpid, 0, -1, 0, 101, ended, sizeof(ended));
 	closes(parent, 3);
@@ -309,7 +191,7 @@ START_TEST(process_with_a_pid_that_is_used_again_has_nothing_of_the_first)
 	IS_UNKNOWN(child, 3);
 	IS_UNKNOWN(child, 4);
 	call_more(child, PX_CALL_pthread_mutex_lock, 0, 0x1000, 0, 0, "", 0);
-	ck_assert_uint_ne(translation.entries[translation.own].info[0], lock);
+	ck_assert_uint_ne(object_of_call(), lock);
 }
 END_TEST
 
@@ -370,13 +252,6 @@ START_TEST(what_the_table_forgets_is_never_wrong)
 }
 END_TEST
 
-static void system_event(uint32_t id)
-{
-	struct px_record record = {.counter = ++clock_ticks << PX_FORK_TICKS_SHIFT, .id = id};
-
-	px_translate(translator, &record, "", 0, &translation);
-}
-
 /* Among the lost events may be a close and another open. */
 START_TEST(nothing_is_known_after_events_were_lost)
 {
@@ -411,7 +286,7 @@ START_TEST(what_other_threads_change_during_a_fork_is_not_known_in_the_child)
 	opens(parent, 3, "/a", 0);
 	opens(parent, 4, "/b", 0);
 	opens(parent, 5, "/c", 0);
-	fork_time = (uint32_t)++clock_ticks;
+	fork_time = next_tick();
 	closes(other, 3);
 	opens(other, 3, "/d", 0);
 	call(other, PX_CALL_dup, 0, 3, 0, 4);
@@ -480,213 +355,12 @@ START_TEST(descriptors_that_were_restored_are_not_believed)
 }
 END_TEST
 
-/* The account: what the kernel has for each process. */
-
-#define PROCESSES 8
-#define FDS 6
-#define FIRST_FD 3
-#define ROUNDS 4000
-
-static struct process {
-	bool lives;
-	bool was_left; /* a process with this pid has ended, but nobody waited for it as far as the trace shows */
-	bool is_half_told; /* its parent or itself did not tell that it began */
-	bool has_parent; /* its parent, or that one's, may be gone: what it inherited is perhaps not known */
-	struct runner by;
-	unsigned int file[FDS]; /* 0: closed; otherwise the number in its path */
-	bool is_known[FDS];	/* the trace can tell that the descriptor is this file */
-	bool is_marked[FDS];
-} process[PROCESSES];
-
-static uint64_t random_state;
-static unsigned int nr_files, nr_programs, nr_exact;
-
-static unsigned int below(unsigned int bound)
-{
-	return (unsigned int)(next_random(&random_state) % bound);
-}
-
-static void open_one(struct process *it, int i)
-{
-	char name[32];
-
-	it->file[i] = ++nr_files;
-	it->is_known[i] = true;
-	it->is_marked[i] = below(2);
-	snprintf(name, sizeof(name), "/f%u", nr_files);
-	opens(it->by, FIRST_FD + i, name, it->is_marked[i] ? O_CLOEXEC : 0);
-}
-
-static void dup_one(struct process *it, int from, int to)
-{
-	if (from == to || !it->file[from])
-		return;
-	it->file[to] = it->file[from];
-	it->is_known[to] = it->is_known[from];
-	it->is_marked[to] = below(2);
-	call(it->by, PX_CALL_dup, it->is_marked[to] ? PX_RECORD_ENDS_WITH_EXEC : 0, FIRST_FD + from, 0, FIRST_FD + to);
-}
-
-static void mark_one(struct process *it, int i)
-{
-	if (!it->file[i])
-		return;
-	it->is_marked[i] = below(2);
-	call(it->by, PX_CALL_fcntl, it->is_marked[i] ? PX_RECORD_ENDS_WITH_EXEC : 0, FIRST_FD + i, F_SETFD, 0);
-}
-
-static void check_one(struct process *it, int i)
-{
-	char wanted[32];
-	const char *name = file_of(it->by, FIRST_FD + i);
-
-	snprintf(wanted, sizeof(wanted), "/f%u", it->file[i]);
-	if (it->file[i] && !strcmp(name, wanted)) {
-		nr_exact++;
-		return;
-	}
-	ck_assert_msg(strstr(name, " fd "), "fd %d of %u is %s, not %s", FIRST_FD + i, it->by.pid, name, wanted);
-	ck_assert_msg(!it->file[i] || !it->is_known[i] || !it->has_parent, "fd %d of %u is not known, but is %s",
-		      FIRST_FD + i, it->by.pid, wanted);
-	/* The read has made an object for it. */
-	it->file[i] = it->file[i] ? it->file[i] : ++nr_files;
-	it->is_known[i] = false;
-}
-
-static void execute(struct process *it)
-{
-	struct runner before;
-
-	for (int i = 0; i < FDS; i++)
-		if (it->is_marked[i])
-			it->file[i] = 0;
-	before = it->by;
-	it->by = runner(it->by.pid, ++nr_programs);
-	if (below(2))
-		executes(before, it->by, "program", "program");
-	else
-		check_one(it, (int)below(FDS));
-}
-
-/*
- * The parent and the child tell it, in any order.  If no other process had this pid, it may also be that only one of
- * them tells it, because a record was lost.  Then it does not end without a record, because one more loss would let the
- * next process with its pid look the same.
- */
-static void fork_one(struct process *it, struct process *child)
-{
-	unsigned int tellers = child->was_left ? 3 + below(2) : 1 + below(4);
-
-	*child = *it;
-	child->was_left = false;
-	child->is_half_told = tellers < 3;
-	child->by = runner(1000 + (uint32_t)(child - process), it->by.program);
-	if (tellers == 1 || tellers == 3)
-		call(it->by, PX_CALL_fork, 0, 0, 0, child->by.pid);
-	if (tellers != 1)
-		starts(child->by, it->by.pid, "");
-	if (tellers == 4) {
-		check_one(child, (int)below(FDS));
-		open_one(child, (int)below(FDS));
-		call(it->by, PX_CALL_fork, 0, 0, 0, child->by.pid);
-	}
-}
-
-static void vfork_one(struct process *it, struct process *child)
-{
-	*child = (struct process){.lives = true, .has_parent = true};
-	call(it->by, PX_CALL_vfork, PX_RECORD_ENDS, 0, 0, 1000 + (child - process));
-	child->by = runner(1000 + (uint32_t)(child - process), ++nr_programs);
-	starts(child->by, it->by.pid, "program");
-	for (int i = 0; i < FDS; i++)
-		child->file[i] = it->file[i];
-}
-
-/* The end of a process may be recorded by itself, by its parent, by both, or by nobody (SIGKILL). */
-static void end_one(struct process *it, struct process *parent)
-{
-	const int32_t waited[] = {(int32_t)it->by.pid, 9};
-
-	it->lives = false;
-	it->was_left = !it->is_half_told && below(2);
-	if (below(2))
-		call(it->by, PX_CALL_txtrace_process_end, 0, 0, 0, 0);
-	if (!it->was_left)
-		call_more(parent->by, PX_CALL_waitpid, 0, -1, 0, waited[0], waited, sizeof(waited));
-	for (int i = 0; i < PROCESSES; i++)
-		process[i].has_parent = false;
-}
-
-static struct process *some(bool lives)
-{
-	unsigned int at = below(PROCESSES);
-
-	for (unsigned int i = 0; i < PROCESSES; i++)
-		if (process[(at + i) % PROCESSES].lives == lives)
-			return &process[(at + i) % PROCESSES];
-	return NULL;
-}
-
-START_TEST(all_is_as_the_account_says)
-{
-	random_state = 77 + (uint64_t)_i;
-	memset(process, 0, sizeof(process));
-	nr_files = nr_exact = 0;
-	process[0] = (struct process){.lives = true, .has_parent = true, .by = runner(1000, ++nr_programs)};
-	for (int round = 0; round < ROUNDS; round++) {
-		struct process *it = some(true), *other = some(false);
-		int i = (int)below(FDS);
-
-		switch (below(20)) {
-		case 0:
-		case 1:
-			if (other)
-				fork_one(it, other);
-			break;
-		case 2:
-			if (other)
-				vfork_one(it, other);
-			break;
-		case 3:
-			execute(it);
-			break;
-		case 4:
-			other = some(true);
-			if (other != it && below(2))
-				end_one(it, other);
-			break;
-		case 5:
-		case 6:
-			if (it->file[i])
-				closes(it->by, FIRST_FD + i);
-			it->file[i] = 0;
-			break;
-		case 7:
-		case 8:
-			dup_one(it, i, (int)below(FDS));
-			break;
-		case 9:
-			mark_one(it, i);
-			break;
-		case 10:
-		case 11:
-		case 12:
-			open_one(it, i);
-			break;
-		default:
-			check_one(it, i);
-		}
-	}
-	ck_assert_uint_gt(nr_exact, ROUNDS / 16);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("descriptors");
 	TCase *tcase = tcase_create("descriptors");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, runners_setup, runners_teardown);
 	tcase_add_test(tcase, child_has_what_its_parent_had_when_it_began);
 	tcase_add_test(tcase, grandchild_has_what_its_ancestors_had);
 	tcase_add_test(tcase, descriptor_that_the_child_closed_is_not_that_of_its_parent_again);
@@ -704,7 +378,6 @@ int main(void)
 	tcase_add_test(tcase, descriptor_that_the_table_forgot_is_not_that_of_the_parent);
 	tcase_add_test(tcase, parent_that_tells_late_is_not_believed);
 	tcase_add_test(tcase, descriptors_that_were_restored_are_not_believed);
-	tcase_add_loop_test(tcase, all_is_as_the_account_says, 0, 40);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
