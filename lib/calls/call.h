@@ -30,6 +30,7 @@ struct px_call_read {
 
 	/* resolve.h: the calling thread, and the object of the call (NULL: the call has none). */
 	struct px_call_object *self, *object;
+	uint32_t fd_pid; /* whose descriptors the call has: the process, or PX_VFORK_CHILD */
 
 	/* rules.h: the native event.  Before px_rules_convert() it is the event from calls.def. */
 	uint32_t native;

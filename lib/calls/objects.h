@@ -88,6 +88,7 @@ struct px_call_object {
 	bool has_program;   /* for a thread: its program is that of its process since its first record */
 	bool is_named;	    /* for a thread: a recorded call has named it */
 	bool is_suspended;
+	uint64_t vforked; /* for a thread: the time when it called vfork(), for whose child it waits; 0: it does not */
 	/* `wait`: the current wait; `outer`: the wait that a handler interrupted. */
 	struct px_call_object_wait wait, outer;
 	struct px_call_process process; /* for an element that holds a process */

@@ -105,6 +105,25 @@ static void note_execution(struct px_call_objects *objects, const struct px_call
 		process->process.executes = px_call_hash_path(path, length);
 }
 
+/* Which descriptors the child changes before it executes a program is not recorded, so nothing is known of them. */
+static void note_vfork(struct px_call_objects *objects, const struct px_call_read *call)
+{
+	const struct px_descriptors_child child = {.pid = call->record->pid | PX_VFORK_CHILD};
+
+	call->self->vforked = call->begins ? px_call_objects_advance(objects) : 0;
+	if (call->begins)
+		px_descriptors_begin_process(objects, &child, PX_TOLD_BY_NOBODY);
+	else
+		note_child(objects, call, call->first.of_fd.result, false);
+}
+
+uint32_t px_processes_of_descriptors(const struct px_call_objects *objects, const struct px_call_object *thread,
+				     uint32_t pid)
+{
+	/* The end of vfork() may be among lost events. */
+	return thread->vforked > px_call_objects_lost_at(objects) ? pid | PX_VFORK_CHILD : pid;
+}
+
 void px_processes_start(struct px_call_objects *objects, const struct px_threadmap *threads,
 			const struct px_call_read *call)
 {
@@ -123,7 +142,7 @@ void px_processes_follow(struct px_call_objects *objects, const struct px_call_r
 		note_child(objects, call, call->first.of_fd.result, true);
 		break;
 	case PX_CALL_vfork:
-		note_child(objects, call, call->first.of_fd.result, false);
+		note_vfork(objects, call);
 		break;
 	case PX_CALL_posix_spawn:
 		note_child(objects, call, call->first.of_fd.fd, false);

@@ -11,6 +11,16 @@
 #include "event/threadmap.h"
 
 /*
+ * A child of vfork() uses the memory of its parent until it executes a program, so its calls are recorded as calls of
+ * the thread that waits for it.  Its descriptors are those of another process: this bit and the pid of its parent.
+ */
+#define PX_VFORK_CHILD 0x80000000u
+
+/* Return the process whose descriptors the calls of this thread have now. */
+uint32_t px_processes_of_descriptors(const struct px_call_objects *objects, const struct px_call_object *thread,
+				     uint32_t pid);
+
+/*
  * The call is the first record of a thread: follow the program of its process, and the process itself, if they are new.
  * `threads` tells the program of the thread.  This may unbind the keys of all threads of the process.
  */

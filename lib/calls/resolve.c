@@ -120,7 +120,7 @@ static struct px_key address_key(const struct px_call_read *call, uint32_t space
 static struct px_key fd_key(const struct px_call_read *call, int fd)
 {
 	return (struct px_key){
-		.value = (uint32_t)fd, .pid = call->record->pid, .space = PX_SPACE_FD};
+		.value = (uint32_t)fd, .pid = call->fd_pid, .space = PX_SPACE_FD};
 }
 
 static void name_object(struct px_resolve *all, const struct px_call_read *call,
@@ -241,7 +241,7 @@ static struct px_call_object *object_of_fd(struct px_resolve *all, const struct 
 
 	if (fd < 0)
 		return NULL;
-	object = px_descriptors_at(all->objects, call->record->pid, fd);
+	object = px_descriptors_at(all->objects, call->fd_pid, fd);
 	if (object && !is_other(call, object))
 		return object;
 	return new_object(all, call, (enum px_txtb_object_type)call->facts->object, &key, false);
@@ -266,7 +266,7 @@ static bool ends_with_exec(const struct px_call_read *call)
 static void mark_opened(struct px_resolve *all, const struct px_call_read *call, int64_t fd)
 {
 	if (ends_with_exec(call))
-		px_descriptors_end_with_exec(all->objects, call->record->pid, (int)fd, true);
+		px_descriptors_end_with_exec(all->objects, call->fd_pid, (int)fd, true);
 }
 
 /* Add the object of a new descriptor.  The number no longer refers to an earlier object. */
@@ -280,7 +280,7 @@ static struct px_call_object *begin_fd(struct px_resolve *all, const struct px_c
 
 	if (fd < 0 || fd > INT32_MAX)
 		return NULL;
-	px_descriptors_close(all->objects, call->record->pid, (int)fd);
+	px_descriptors_close(all->objects, call->fd_pid, (int)fd);
 	object = new_object(all, call, type, &key, has_text);
 	mark_opened(all, call, fd);
 	return object;
@@ -304,7 +304,7 @@ static struct px_call_object *begin_opened(struct px_resolve *all, const struct 
 		object = px_call_objects_of(all->objects, wait->object);
 	if (!object || call->has_failed || fd < 0 || fd > INT32_MAX)
 		return call->has_failed ? object : begin_fd(all, call, type, fd);
-	px_descriptors_open(all->objects, call->record->pid, (int)fd, object);
+	px_descriptors_open(all->objects, call->fd_pid, (int)fd, object);
 	mark_opened(all, call, fd);
 	return object;
 }
@@ -340,7 +340,7 @@ static void duplicate(struct px_resolve *all, struct px_call_read *call)
 	call->object = object_of_fd(all, call, call->first.of_fd.fd);
 	if (!call->object || fd < 0 || fd > INT32_MAX || fd == call->first.of_fd.fd)
 		return;
-	px_descriptors_open(all->objects, call->record->pid, (int)fd, call->object);
+	px_descriptors_open(all->objects, call->fd_pid, (int)fd, call->object);
 	mark_opened(all, call, fd);
 }
 
@@ -435,6 +435,7 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 {
 	px_call_objects_set_ticks(all->objects, call->record->counter);
 	call->self = thread_of(all, call);
+	call->fd_pid = px_processes_of_descriptors(all->objects, call->self, call->record->pid);
 	find_object(all, call);
 }
 
@@ -444,11 +445,11 @@ void px_resolve_find(struct px_resolve *all, struct px_call_read *call)
 static void follow_marks(struct px_resolve *all, const struct px_call_read *call)
 {
 	if (call->call == PX_CALL_fcntl && call->first.of_fd.value == F_SETFD && !call->has_failed)
-		px_descriptors_end_with_exec(all->objects, call->record->pid, call->first.of_fd.fd,
+		px_descriptors_end_with_exec(all->objects, call->fd_pid, call->first.of_fd.fd,
 					     call->record->flags & PX_RECORD_ENDS_WITH_EXEC);
 	if (call->call == PX_CALL_ioctl && !call->has_failed &&
 	    (call->first.of_fd.value == FIOCLEX || call->first.of_fd.value == FIONCLEX))
-		px_descriptors_end_with_exec(all->objects, call->record->pid, call->first.of_fd.fd,
+		px_descriptors_end_with_exec(all->objects, call->fd_pid, call->first.of_fd.fd,
 					     call->first.of_fd.value == FIOCLEX);
 }
 

@@ -5,7 +5,7 @@
  * the child executes a program, the wrapper of exec edits the environment as usual (exec.c), and only notes the program
  * (vfork_exec.h).  The child may make other calls before its exec, such as calls on descriptors.  Their wrappers record
  * them as calls of the parent, because the child uses the parent's memory.  To distinguish such calls, each wrapper
- * would need another system call.
+ * would need another system call.  A reader of the records knows them by the two events (calls/processes.h).
  *
  * The wrapper of clone() records nothing.  It notes which children use the thread storage of their parent.
  *

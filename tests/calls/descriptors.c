@@ -170,6 +170,35 @@ START_TEST(child_of_vfork_has_nothing_that_is_known)
 }
 END_TEST
 
+/* Its calls are recorded as calls of the thread that waits for it, but its descriptors are its own. */
+START_TEST(child_of_vfork_has_other_descriptors_than_the_thread_that_waits)
+{
+	struct runner parent = runner(100, 1), other = other_thread(parent);
+
+	opens(parent, 3, "/a", 0);
+	call(parent, PX_CALL_vfork, PX_RECORD_BEGINS, 0, 0, 0);
+	IS_UNKNOWN(parent, 3);
+	IS(other, 3, "/a");
+	closes(parent, 3);
+	IS(other, 3, "/a");
+	opens(other, 4, "/b", 0);
+	IS_UNKNOWN(parent, 4);
+	if (_i == 1) { /* the end was lost */
+		system_event(PX_EVENT_OVERFLOW);
+		system_event(PX_EVENT_RESUME);
+		opens(parent, 3, "/a", 0);
+		opens(parent, 4, "/b", 0);
+	} else {
+		call(parent, PX_CALL_vfork, PX_RECORD_ENDS, 0, 0, 101);
+	}
+	IS(parent, 3, "/a");
+	IS(parent, 4, "/b");
+	IS(other, 3, "/a");
+	call(parent, PX_CALL_vfork, PX_RECORD_BEGINS, 0, 0, 0);
+	IS_UNKNOWN(parent, 4);
+}
+END_TEST
+
 START_TEST(process_with_a_pid_that_is_used_again_has_nothing_of_the_first)
 {
 	const int32_t ended[] = {101, 0};
@@ -369,6 +398,7 @@ int main(void)
 	tcase_add_test(tcase, mark_ends_the_descriptor_only_in_the_process_that_executes);
 	tcase_add_test(tcase, child_may_tell_before_its_parent_that_it_began);
 	tcase_add_loop_test(tcase, child_of_vfork_has_nothing_that_is_known, 0, 2);
+	tcase_add_loop_test(tcase, child_of_vfork_has_other_descriptors_than_the_thread_that_waits, 0, 2);
 	tcase_add_loop_test(tcase, process_with_a_pid_that_is_used_again_has_nothing_of_the_first, 0, 2);
 	tcase_add_loop_test(tcase, child_of_daemon_has_other_standard_streams, 0, 2);
 	tcase_add_test(tcase, each_of_many_children_has_its_own);

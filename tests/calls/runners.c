@@ -25,20 +25,30 @@ void runners_teardown(void)
 	px_threadmap_free(map);
 }
 
-struct runner runner(uint32_t pid, uint32_t program)
+static struct runner thread(uint32_t pid, uint32_t tid, uint32_t program)
 {
 	static uint32_t serial;
-	struct runner it = {pid, px_txtb_handle(PX_TXTB_THREAD, ++serial), program};
+	struct runner it = {pid, tid, px_txtb_handle(PX_TXTB_THREAD, ++serial), program};
 	struct px_object object = {.handle = it.handle,
 				   .type = PX_TXTB_THREAD,
 				   .pid = pid,
-				   .tid = pid,
+				   .tid = tid,
 				   .program = program,
-				   .thread = 0x7000,
+				   .thread = 0x1000 * tid,
 				   .name = "runner"};
 
 	px_threads_add(&threads, &object);
 	return it;
+}
+
+struct runner runner(uint32_t pid, uint32_t program)
+{
+	return thread(pid, pid, program);
+}
+
+struct runner other_thread(struct runner by)
+{
+	return thread(by.pid, by.tid + 1000, by.program);
 }
 
 static uint64_t clock_ticks; /* of the last record, without the bits that the time of a fork lacks */
@@ -57,7 +67,7 @@ void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint
 	} data = {.first.of_fd = {fd, value, result}};
 	struct px_record record = {.counter = ++clock_ticks << PX_FORK_TICKS_SHIFT,
 				   .pid = by.pid,
-				   .thread = 0x7000,
+				   .thread = 0x1000 * by.tid,
 				   .context = by.handle,
 				   .id = px_call_event(call),
 				   .flags = flags | PX_RECORD_CALL,

@@ -18,12 +18,13 @@ extern struct px_translator *translator;
 void runners_setup(void);
 void runners_teardown(void);
 
-/* The first thread of a program that a process runs. */
+/* The first thread of a program that a process runs, or another one. */
 struct runner {
-	uint32_t pid, handle, program;
+	uint32_t pid, tid, handle, program;
 };
 
 struct runner runner(uint32_t pid, uint32_t program);
+struct runner other_thread(struct runner by);
 
 /* A time that no record has. */
 uint32_t next_tick(void);

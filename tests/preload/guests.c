@@ -41,6 +41,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/vfork.h"
+
 static int confine_by_filter(void)
 {
 	struct sock_filter program[] = {
@@ -276,27 +278,13 @@ static int writes(void)
 	return 0;
 }
 
-/* In an emulator, vfork() may be fork(). */
-static bool has_vfork(void)
-{
-	volatile bool is_shared = false;
-	pid_t child = vfork();
-
-	if (child == 0) {
-		is_shared = true;
-		_exit(0);
-	}
-	waitpid(child, NULL, 0);
-	return is_shared;
-}
-
 static int nowhere(void)
 {
 	const char *volatile path = (const char *)8;
 	char *none[] = {NULL};
 	pid_t pid;
 
-	if (!has_vfork())
+	if (!px_test_has_vfork())
 		return 77;
 	if (writes() != 0 || execve(path, none, none) != -1 || errno != EFAULT)
 		return 1;
@@ -434,7 +422,7 @@ static int returning(void)
 {
 	pid_t self = getpid(), child;
 
-	if (!has_vfork())
+	if (!px_test_has_vfork())
 		return 77;
 	signal(SIGUSR1, fork_while_vfork_returns);
 	child = vfork();

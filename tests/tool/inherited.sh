@@ -20,7 +20,7 @@ check_files()
 	nr_checks=$((nr_checks + 2))
 	"$@" "$tool" record --preload --inherit --quiet --force -o "$log" tests/tool/inheritors "$scratch/files" \
 		>"$scratch/account" 2>"$scratch/err" || complain "$title: record fails: $(cat "$scratch/err")"
-	[ "$(wc -l <"$scratch/account")" -eq 40 ] || complain "$title: the account has $(wc -l <"$scratch/account") lines"
+	[ "$(wc -l <"$scratch/account")" -ge 40 ] || complain "$title: the account has $(wc -l <"$scratch/account") lines"
 	"$tool" print --format jsonl --filter write "$log" | python3 -c '
 import json, os, re, sys
 for line in sys.stdin:

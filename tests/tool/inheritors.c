@@ -2,10 +2,11 @@
 /*
  * inheritors DIRECTORY: a server with a child for each "connection", which is a file of its own with the number 3 in
  * all of them.  The children begin to write when the server has closed their files, and opened others with that number.
- * One child executes this program again, with a file that execve() closes and one that it keeps.
+ * One child executes this program again, with a file that execve() closes and one that it keeps.  A child of vfork()
+ * opens another file with the number of one that its parent has, and writes to both.
  *
  * Each write is one line of the account, on stdout: pid, name of the file, bytes.  "?" is no file: nothing told the
- * preloaded object what it is, because this program makes it by a system call.
+ * preloaded object what it is, because this program makes it by a system call, or is a child of vfork().
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/vfork.h"
 
 #define CHILDREN 8
 
@@ -49,6 +52,24 @@ static int go_on(const char *path, int kept, int closed)
 	writes(fd, "?", 8);
 	writes(kept, path, 7);
 	return 0;
+}
+
+/* The calls of a child of vfork() are recorded as calls of its parent, but not its dup2(). */
+static void write_in_vfork(const char *directory)
+{
+	char path[256];
+	const int first = make(directory, "first", 0, 0, path, sizeof(path));
+	const int second = make(directory, "second", 0, 0, path, sizeof(path));
+
+	if (px_test_has_vfork()) {
+		if (vfork() == 0)
+			_exit(dup2(second, first) != first || write(first, path, 11) != 11 ||
+			      write(second, path, 12) != 12);
+		printf("%d ? 11\n%d ? 12\n", (int)getpid(), (int)getpid());
+	}
+	writes(first, "first0", 13);
+	close(second);
+	close(first);
 }
 
 int main(int argc, char **argv)
@@ -90,6 +111,9 @@ int main(int argc, char **argv)
 	close(7);
 	close(8);
 	writes(fd, path, 3);
+#if defined __x86_64__ || defined __i386__ || defined __aarch64__ /* where vfork() is recorded */
+	write_in_vfork(argv[1]);
+#endif
 	while (wait(NULL) > 0)
 		;
 	return 0;
