@@ -170,10 +170,6 @@ static void report_error(int error, const char *output)
 	if (error == E2BIG)
 		message("%s: these logs have more hosts or event types than a log can have",
 			output);
-	else if (error == ENOTSUP)
-		message("%s: one of these logs is of a machine with another byte order or other word sizes; merge "
-			"them on such a machine, or with --to trx",
-			output);
 	else
 		message_error(error, "%s", output);
 }

@@ -27,8 +27,7 @@ static int add_log(struct px_merge *merge, trace_id_t trid)
 
 	if (!archive)
 		return EINVAL;
-	/* The merged log says that its data are from this kind of machine. */
-	error = px_fields_is_native(&archive->info.model) ? px_merge_add(merge, archive) : ENOTSUP;
+	error = px_merge_add(merge, archive);
 	px_handle_unlock(trid);
 	return error;
 }

@@ -3,43 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fields/fields.h"
+#include "fields/data.h"
 
-struct data {
-	const unsigned char *bytes;
-	size_t size;
-	bool is_big;
-	unsigned int long_double_digits;
-};
-
-/* Return the bits as a number; the first one is the lowest, or the highest if is_big. */
-static uint64_t get_bits(const struct data *data, uint64_t bit, uint32_t nr)
+static double get_double(const struct px_data *data, uint64_t at)
 {
-	uint64_t number = 0;
-
-	for (uint32_t i = 0; i < nr; i++, bit++) {
-		unsigned int byte = data->bytes[bit / 8];
-
-		if (data->is_big)
-			number = number << 1 | (byte >> (7 - bit % 8) & 1);
-		else
-			number |= (uint64_t)(byte >> bit % 8 & 1) << i;
-	}
-	return number;
-}
-
-static uint64_t get_bytes(const struct data *data, uint64_t at, uint32_t size)
-{
-	uint64_t number = 0;
-
-	for (uint32_t i = 0; i < size && i < 8; i++)
-		number = number << 8 | data->bytes[at + (data->is_big ? i : size - 1 - i)];
-	return number;
-}
-
-static double get_double(const struct data *data, uint64_t at)
-{
-	uint64_t number = get_bytes(data, at, 8);
+	uint64_t number = px_data_bytes(data, at, 8);
 	double real;
 
 	memcpy(&real, &number, sizeof(real));
@@ -78,15 +46,15 @@ static double make_real(unsigned int sign_and_exponent, uint64_t fraction)
 }
 
 /* The format of x86: the bit before the point is in the number. */
-static double get_extended(const struct data *data, uint64_t at)
+static double get_extended(const struct px_data *data, uint64_t at)
 {
-	return make_real((unsigned int)get_bytes(data, at + 8, 2), get_bytes(data, at, 8));
+	return make_real((unsigned int)px_data_bytes(data, at + 8, 2), px_data_bytes(data, at, 8));
 }
 
-static double get_quadruple(const struct data *data, uint64_t at)
+static double get_quadruple(const struct px_data *data, uint64_t at)
 {
-	uint64_t high = get_bytes(data, at + (data->is_big ? 0 : 8), 8);
-	uint64_t low = get_bytes(data, at + (data->is_big ? 8 : 0), 8);
+	uint64_t high = px_data_bytes(data, at + (data->is_big ? 0 : 8), 8);
+	uint64_t low = px_data_bytes(data, at + (data->is_big ? 8 : 0), 8);
 	unsigned int exponent = (unsigned int)(high >> 48);
 	uint64_t fraction = high << 15 | low >> 49; /* of 112 bits; one more is before the point, but not for 0 */
 
@@ -97,7 +65,7 @@ static double get_quadruple(const struct data *data, uint64_t at)
 }
 
 /* Get a long double.  Return false if its format is not known. */
-static bool get_long_double(const struct data *data, uint64_t at, double *real)
+static bool get_long_double(const struct px_data *data, uint64_t at, double *real)
 {
 	switch (data->long_double_digits) {
 	case 64:
@@ -114,9 +82,9 @@ static bool get_long_double(const struct data *data, uint64_t at, double *real)
 	}
 }
 
-static bool get_real(const struct data *data, uint64_t at, uint32_t size, double *real)
+static bool get_real(const struct px_data *data, uint64_t at, uint32_t size, double *real)
 {
-	uint32_t number = (uint32_t)get_bytes(data, at, 4);
+	uint32_t number = (uint32_t)px_data_bytes(data, at, 4);
 	float single;
 
 	if (size > 8)
@@ -130,7 +98,7 @@ static bool get_real(const struct data *data, uint64_t at, uint32_t size, double
 	return true;
 }
 
-static void get_text(const struct data *data, uint64_t at, uint64_t size, struct px_field_value *value)
+static void get_text(const struct px_data *data, uint64_t at, uint64_t size, struct px_field_value *value)
 {
 	uint64_t there = size;
 	const void *end;
@@ -146,18 +114,8 @@ static void get_text(const struct data *data, uint64_t at, uint64_t size, struct
 	value->is_cut = !end && there < size;
 }
 
-static int64_t sign(uint64_t number, uint32_t bits)
-{
-	return (int64_t)(number << (64 - bits)) >> (64 - bits);
-}
-
-static bool is_signed_field(const struct px_field *field)
-{
-	return field->kind == PX_FIELD_SIGNED || (field->kind == PX_FIELD_ENUM && field->names->is_signed);
-}
-
 /* Get the element of this field that begins at this bit.  Return false if it is not whole. */
-static bool get_value(const struct data *data, const struct px_field *field, uint64_t bit,
+static bool get_value(const struct px_data *data, const struct px_field *field, uint64_t bit,
 		      struct px_field_value *value)
 {
 	uint32_t bits = field->bits ? field->bits : field->size * 8;
@@ -169,10 +127,10 @@ static bool get_value(const struct data *data, const struct px_field *field, uin
 		value->digits = field->size == 4 ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
 		return get_real(data, bit / 8, field->size, &value->real);
 	}
-	value->number = field->bits ? get_bits(data, bit, bits) : get_bytes(data, bit / 8, field->size);
-	value->is_signed = is_signed_field(field);
+	value->number = field->bits ? px_data_bits(data, bit, bits) : px_data_bytes(data, bit / 8, field->size);
+	value->is_signed = px_field_is_signed(field);
 	if (value->is_signed)
-		value->number = (uint64_t)sign(value->number, bits);
+		value->number = (uint64_t)px_data_sign(value->number, bits);
 	for (const struct px_enum_name *i = field->kind == PX_FIELD_ENUM ? field->names->names : NULL;
 	     i && !value->name; i = i->next)
 		if ((uint64_t)i->value == value->number)
@@ -183,7 +141,7 @@ static bool get_value(const struct data *data, const struct px_field *field, uin
 /* Walk. */
 
 struct walk {
-	struct data data;
+	struct px_data data;
 	px_fields_visit *visit;
 	void *argument;
 };
@@ -209,37 +167,13 @@ static void walk_element(const struct walk *walk, const struct px_field *field, 
 	}
 }
 
-static bool is_text_at(const struct px_field *field, uint32_t level)
-{
-	return field->kind == PX_FIELD_CHAR && level + 1 == field->nr_dims;
-}
-
-/* Return the number of elements in this dimension.  An open one has as many as the data have whole. */
-static uint64_t dimension(const struct data *data, const struct px_field *field, uint32_t level,
-			  uint64_t bit)
-{
-	uint64_t rest = bit / 8 < data->size ? data->size - bit / 8 : 0;
-
-	return field->is_rest ? rest / field->size : field->dim[level];
-}
-
-/* Return the bytes of an element of this dimension. */
-static uint64_t stride(const struct px_field *field, uint32_t level)
-{
-	uint64_t bytes = field->size;
-
-	for (uint32_t i = level + 1; i < field->nr_dims; i++)
-		bytes *= field->dim[i];
-	return bytes;
-}
-
 static void walk_array(const struct walk *walk, const struct px_field *field, uint32_t level,
 		       uint64_t bit, const char *name)
 {
-	uint64_t nr = dimension(&walk->data, field, level, bit), bytes = stride(field, level);
+	uint64_t nr = px_data_dimension(&walk->data, field, level, bit), bytes = px_field_stride(field, level);
 	struct px_field_value value = {.kind = PX_FIELD_CHAR};
 
-	if (is_text_at(field, level)) {
+	if (px_field_is_text_at(field, level)) {
 		get_text(&walk->data, bit / 8, nr, &value);
 		walk->visit(walk->argument, PX_FIELDS_VALUE, name, &value);
 		return;
@@ -321,7 +255,7 @@ static bool take_indexes(const struct px_field *field, const char **at, uint64_t
 		if (*end != ']' || index >= PX_FIELDS_SIZE_MAX ||
 		    (!field->is_rest && index >= field->dim[*level]))
 			return false;
-		*bit += index * stride(field, *level) * 8;
+		*bit += index * px_field_stride(field, *level) * 8;
 		*at = end + 1;
 		(*level)++;
 	}
@@ -344,7 +278,7 @@ bool px_fields_find(const struct px_fields *fields, const char *path, struct px_
 		if (!take_indexes(field, &path, &bit, &level))
 			return false;
 		if (*path == '\0') {
-			*place = (struct px_field_place){field, bit, is_text_at(field, level)};
+			*place = (struct px_field_place){field, bit, px_field_is_text_at(field, level)};
 			return level == field->nr_dims ? field->kind != PX_FIELD_STRUCT : place->is_text;
 		}
 		if (*path != '.' || level != field->nr_dims)
@@ -358,7 +292,7 @@ bool px_fields_find(const struct px_fields *fields, const char *path, struct px_
 bool px_fields_get(const struct px_fields *fields, const struct px_field_place *place,
 		   const unsigned char *data, size_t size, struct px_field_value *value)
 {
-	const struct data all = {data, size, fields->is_big, fields->long_double_digits};
+	const struct px_data all = {data, size, fields->is_big, fields->long_double_digits};
 	const struct px_field *field = place->field;
 	uint32_t level = field->nr_dims ? field->nr_dims - 1 : 0;
 
@@ -367,7 +301,7 @@ bool px_fields_get(const struct px_fields *fields, const struct px_field_place *
 	if (field->is_rest ? place->bit / 8 > size : place->bit / 8 >= size)
 		return false;
 	*value = (struct px_field_value){.kind = PX_FIELD_CHAR};
-	get_text(&all, place->bit / 8, dimension(&all, field, level, place->bit), value);
+	get_text(&all, place->bit / 8, px_data_dimension(&all, field, level, place->bit), value);
 	return true;
 }
 

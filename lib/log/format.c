@@ -464,9 +464,20 @@ static struct px_log_layouts usual_layouts(const struct px_log_machine *machine)
 	return (struct px_log_layouts){.of_long_double = 8, .long_double_digits = 53, .align_max = 8};
 }
 
+/* Return true if there is such a machine: the readers of data rely on it. */
+static bool is_layout(const struct px_log_layouts *layouts)
+{
+	const unsigned int size = layouts->of_long_double, align = layouts->align_max;
+	bool is_format = layouts->long_double_digits == 53 ? size == 8 :
+			 layouts->long_double_digits == 64 ? size == 12 || size == 16 :
+							     size == 16;
+
+	return is_format && align > 0 && align <= 16 && (align & (align - 1)) == 0;
+}
+
 struct px_fields_model px_log_model(const struct px_log_header *header)
 {
-	bool is_known = header->version == PX_LOG_VERSION && header->layouts.align_max > 0;
+	bool is_known = header->version == PX_LOG_VERSION && is_layout(&header->layouts);
 	struct px_log_layouts layouts = is_known ? header->layouts : usual_layouts(&header->machine);
 
 	return (struct px_fields_model){.of_long = header->machine.of_long,

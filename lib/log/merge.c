@@ -7,6 +7,7 @@
 
 #include "event/calls.h"
 #include "event/names.h"
+#include "fields/convert.h"
 #include "log/merge_private.h"
 
 /* The tables of the merged log, as an archive that has no events. */
@@ -131,6 +132,16 @@ struct px_merge *px_merge_make(void)
 	return merge;
 }
 
+static void free_log(struct px_merge_log *log)
+{
+	for (unsigned int i = 0; log->layout && i < PX_EVENT_USER_END - PX_EVENT_USER_FIRST; i++) {
+		px_fields_free(log->layout[i].from);
+		px_fields_free(log->layout[i].to);
+	}
+	free(log->layout);
+	free(log->handle);
+}
+
 void px_merge_free(struct px_merge *merge)
 {
 	if (!merge)
@@ -138,7 +149,7 @@ void px_merge_free(struct px_merge *merge)
 	if (merge->copy)
 		(void)px_log_copy_end(merge->copy, &merge->result);
 	for (uint32_t i = 0; i < merge->nr_logs; i++)
-		free(merge->log[i].handle);
+		free_log(&merge->log[i]);
 	for (uint32_t i = 0; i < merge->nr_types; i++)
 		free(merge->type[i].text);
 	for (uint32_t i = 0; i < merge->origins.nr; i++)
@@ -149,6 +160,7 @@ void px_merge_free(struct px_merge *merge)
 	free(merge->object);
 	free(merge->wrapper);
 	free(merge->data);
+	free(merge->converted);
 	free(merge);
 }
 
@@ -228,17 +240,28 @@ static int add_origins(struct px_merge *merge, struct px_merge_log *log, struct 
 	return 0;
 }
 
+static bool has_other_sizes(const struct px_fields_model *model)
+{
+	struct px_fields_model same_order = *model;
+
+	same_order.is_big = px_fields_native().is_big;
+	return !px_fields_is_native(&same_order);
+}
+
 static void add_attributes(struct px_merge *merge, const struct px_archive *from)
 {
 	struct px_attr *attr = &merge->archive.attr;
 	const struct px_attr *other = &from->attr;
+	uint64_t max_data_size = other->max_data_size;
 
 	if (merge->nr_logs == 1) {
 		*attr = *other;
 		merge->archive.info.target_pid = from->info.target_pid;
 	}
-	if (other->max_data_size > attr->max_data_size)
-		attr->max_data_size = other->max_data_size;
+	if (has_other_sizes(&from->info.model))
+		max_data_size = px_fields_convert_bound(max_data_size);
+	if (max_data_size > attr->max_data_size)
+		attr->max_data_size = max_data_size;
 	if (other->create_time.s < attr->create_time.s)
 		attr->create_time = other->create_time;
 	attr->sched |= other->sched;
@@ -292,7 +315,8 @@ int px_merge_begin(struct px_merge *merge, int fd, const struct px_process_id *w
 				   (size_t)merge->archive.attr.max_data_size :
 				   PX_SYSTEM_EVENT_BYTES;
 	merge->data = malloc(merge->data_size);
-	return merge->data ? px_log_copy_begin(&setup, &merge->copy) : ENOMEM;
+	merge->converted = malloc(merge->data_size);
+	return merge->data && merge->converted ? px_log_copy_begin(&setup, &merge->copy) : ENOMEM;
 }
 
 void px_merge_set_clock(struct px_merge *merge, uint32_t number, const struct px_merge_clock *clock)
@@ -341,6 +365,24 @@ static void note_process(struct px_merge *merge, const struct px_merge_log *log,
 		origin->pid = pid;
 }
 
+/* Make the data of a machine of another kind those of this one. */
+static void convert_layout(struct px_merge *merge, const struct px_merge_log *log, struct px_report *report)
+{
+	const unsigned int id = report->record.id;
+	const struct px_merge_layout *layout;
+	unsigned char *other = merge->data;
+
+	if (!log->layout || id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END)
+		return;
+	layout = &log->layout[id - PX_EVENT_USER_FIRST];
+	if (!layout->from)
+		return;
+	report->copied = px_fields_convert(layout->from, layout->to, merge->data, report->copied, merge->converted,
+					   merge->data_size);
+	merge->data = merge->converted;
+	merge->converted = other;
+}
+
 int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_report *from,
 		   const void *data)
 {
@@ -350,9 +392,10 @@ int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_repo
 
 	if (report.copied > merge->data_size)
 		report.copied = merge->data_size;
-	report.length = report.copied;
 	if (report.copied > 0)
 		memcpy(merge->data, data, report.copied);
+	convert_layout(merge, log, &report);
+	report.length = report.copied;
 	px_merge_convert_data(merge, log, record, merge->data, report.copied);
 	if (record->id >= PX_EVENT_IDS || log->type_of[record->id] == 0)
 		record->id = PX_EVENT_UNNAMED; /* only a damaged log has such an event */

@@ -15,6 +15,8 @@
  *
  * An event stays as it is, except for numbers in it: its event type, pid, CPU and thread; the sets of event types in
  * START and FILTER; pid, tid and CPU in scheduling records; and pids, tids and handles of threads in the data of calls.
+ * In a log of a machine of another kind, the data of user events become what this machine would have recorded
+ * (fields/convert.h); where that is not possible, their type is described as bytes.
  *
  * The logs are hostile input.  The merge keeps nothing of them after px_merge_add().  The caller ensures that only one
  * thread at a time uses a merge, and that SIGXFSZ is blocked.

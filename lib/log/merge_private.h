@@ -11,11 +11,17 @@ struct px_merge_handle {
 	uint32_t from, to;
 };
 
+/* The data of an event type of a machine of another kind: what its description means there and here. */
+struct px_merge_layout {
+	struct px_fields *from, *to; /* NULL: the data stay as they are */
+};
+
 struct px_merge_log {
 	uint32_t first_origin, nr_origins;
 	/* Index: number of a host in the log; value: number in the merged log. */
 	uint16_t host_of[PX_HOSTS_MAX];
 	uint16_t type_of[PX_EVENT_IDS]; /* 0: the log has no such type */
+	struct px_merge_layout *layout;	/* index: id minus PX_EVENT_USER_FIRST; NULL: the machine is of this kind */
 	struct px_merge_handle *handle; /* sorted by `from` */
 	uint32_t nr_handles;
 	uint32_t last; /* index of the handle that was found last */
@@ -45,12 +51,18 @@ struct px_merge {
 	struct px_log_copy_result result;
 	struct px_log_copy *copy;
 	int fd;
-	unsigned char *data; /* of an event */
+	unsigned char *data, *converted; /* of an event, before and after the conversion from another machine */
 	size_t data_size;
 	int error;
 };
 
 /* merge_tables.c: what the logs have, in the numbers of the merged log */
+
+/*
+ * The description of a type whose data cannot be converted: they stay bytes.  The type is another one than that with
+ * the same name here.
+ */
+#define PX_MERGE_BYTES "u8 data[]"
 
 /* Add a log's part of each table.  The caller has set log->host_of.  Return 0, ENOMEM or E2BIG. */
 int px_merge_add_types(struct px_merge *merge, struct px_merge_log *log, struct px_archive *from);

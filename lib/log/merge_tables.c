@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "event/threads.h"
+#include "fields/convert.h"
+#include "fields/span.h"
 
 /* Numbers. */
 
@@ -125,6 +127,41 @@ static int add_type(struct px_merge *merge, struct px_merge_log *log, unsigned i
 	return 0;
 }
 
+/*
+ * The log is of a machine of another kind.  Find how the data of a type become those of this machine.  If they cannot,
+ * change the description.  Data without a description are bytes already, but numbers in them may be read here.
+ */
+static int add_layout(struct px_merge_log *log, unsigned int id, const struct px_fields_model *model, char *text,
+		      size_t *length)
+{
+	const struct px_fields_model native = px_fields_native();
+	struct px_fields_error where;
+	struct px_merge_layout layout = {0};
+	enum px_conversion conversion = PX_CONVERSION_IMPOSSIBLE;
+	struct px_span span;
+	int error = 0;
+
+	if (px_span_parse(text, *length, &span) || (*length == 0 && model->is_big == native.is_big))
+		return 0;
+	if (*length > 0)
+		error = px_fields_parse(text, *length, model, &layout.from, &where);
+	if (!error && layout.from)
+		error = px_fields_parse(text, *length, &native, &layout.to, &where);
+	if (!error && layout.to)
+		conversion = px_fields_conversion(layout.from, layout.to);
+	if (conversion == PX_CONVERSION_EXACT) {
+		log->layout[id - PX_EVENT_USER_FIRST] = layout;
+		return 0;
+	}
+	px_fields_free(layout.from);
+	px_fields_free(layout.to);
+	if (conversion == PX_CONVERSION_IMPOSSIBLE && error != ENOMEM) {
+		*length = sizeof(PX_MERGE_BYTES) - 1;
+		memcpy(text, PX_MERGE_BYTES, *length);
+	}
+	return error == ENOMEM ? ENOMEM : 0;
+}
+
 static void add_call(struct px_merge *merge, unsigned int id)
 {
 	for (uint32_t i = 0; i < merge->nr_calls; i++)
@@ -138,8 +175,13 @@ int px_merge_add_types(struct px_merge *merge, struct px_merge_log *log, struct 
 	char text[PX_FIELDS_TEXT_MAX];
 	char name[PX_NAME_MAX + 1];
 	unsigned int id;
+	size_t length;
 	int error = 0;
 
+	if (!px_fields_is_native(&from->info.model))
+		log->layout = calloc(PX_EVENT_USER_END - PX_EVENT_USER_FIRST, sizeof(*log->layout));
+	if (!px_fields_is_native(&from->info.model) && !log->layout)
+		return ENOMEM;
 	for (unsigned int i = 0; i < PX_EVENT_IDS; i++)
 		if (i < PX_EVENT_USER_FIRST || i >= PX_EVENT_CALL_FIRST)
 			log->type_of[i] = (uint16_t)i;
@@ -149,9 +191,13 @@ int px_merge_add_types(struct px_merge *merge, struct px_merge_log *log, struct 
 		if (id < PX_EVENT_USER_FIRST || id >= PX_EVENT_USER_END || log->type_of[id] != 0)
 			continue;
 		memset(name, 0, sizeof(name));
-		if (from->kind->type_name(from, id, name) == 0)
-			error = add_type(merge, log, id, name, text,
-					 from->kind->description(from, id, text));
+		if (from->kind->type_name(from, id, name) != 0)
+			continue;
+		length = from->kind->description(from, id, text);
+		if (log->layout)
+			error = add_layout(log, id, &from->info.model, text, &length);
+		if (!error)
+			error = add_type(merge, log, id, name, text, length);
 	}
 	return error;
 }

@@ -51,15 +51,16 @@ struct runner other_thread(struct runner by)
 	return thread(by.pid, by.tid + 1000, by.program);
 }
 
-static uint64_t clock_ticks; /* of the last record, without the bits that the time of a fork lacks */
+static uint64_t
+	clock_ticks; /* of the last record, without the bits that the time of a fork lacks */
 
 uint32_t next_tick(void)
 {
 	return (uint32_t)++clock_ticks;
 }
 
-void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result,
-		      const void *more, size_t size)
+void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value,
+	       int64_t result, const void *more, size_t size)
 {
 	struct {
 		union px_call_data first;
@@ -77,7 +78,8 @@ void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint
 	px_translate(translator, &record, &data, record.length, &translation);
 }
 
-void call(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result)
+void call(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value,
+	  int64_t result)
 {
 	call_more(by, call, flags, fd, value, result, "", 0);
 }
@@ -100,8 +102,8 @@ struct runner forks(struct runner by, uint32_t pid)
 
 void starts(struct runner by, uint32_t parent, const char *command)
 {
-	call_more(by, PX_CALL_txtrace_process_start, 0, (int)parent, *command ? 0 : (uint32_t)clock_ticks + 1, 0,
-		  command, strlen(command));
+	call_more(by, PX_CALL_txtrace_process_start, 0, (int)parent,
+		  *command ? 0 : (uint32_t)clock_ticks + 1, 0, command, strlen(command));
 }
 
 void executes(struct runner before, struct runner after, const char *path, const char *path_told)

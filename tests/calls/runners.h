@@ -30,9 +30,10 @@ struct runner other_thread(struct runner by);
 uint32_t next_tick(void);
 
 /* A call, without and with what follows its data: a text, and more. */
-void call(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result);
-void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value, int64_t result,
-	       const void *more, size_t size);
+void call(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value,
+	  int64_t result);
+void call_more(struct runner by, enum px_call call, uint32_t flags, int fd, uint32_t value,
+	       int64_t result, const void *more, size_t size);
 
 /* The object that the last call names first: its handle. */
 uint32_t object_of_call(void);

@@ -54,6 +54,38 @@ judge_plain()
 	[ "$nr" -ge 1 ] || complain "$1: no 6 spans by numbers in the data: $(cat "$scratch/err")"
 }
 
+# judge_merged NAME: a merged log of both has the events and the waits of both.  Data that cannot become those of this
+# machine are as many bytes.
+judge_merged()
+{
+	nr_checks=$((nr_checks + 3))
+	"$tool" merge --force -o "$scratch/merged.trx" "$scratch/machine.trx" "$scratch/oracle.trx" 2>"$scratch/err" ||
+		complain "$1: merge fails: $(cat "$scratch/err")"
+	for log in machine oracle merged; do
+		"$tool" print --format csv --columns size,ns,cpu,pid,thread,priority,event,address,data "$scratch/$log.trx" |
+			sed '1d; s/\r$//' >"$scratch/$log.rows"
+		grep -E ',(reading|plain [a-z]*),' "$scratch/$log.rows" >"$scratch/$log.readings"
+		grep -vE ',(reading|plain [a-z]*),' "$scratch/$log.rows" | cut -d, -f2- >"$scratch/$log.others"
+	done
+	sort "$scratch/machine.others" "$scratch/oracle.others" >"$scratch/expected"
+	sort "$scratch/merged.others" | cmp -s "$scratch/expected" - ||
+		complain "$1: the merged log differs: $(sort "$scratch/merged.others" | diff "$scratch/expected" - | head -4)"
+	# The size is that of the data of this machine.
+	paste -d '\n' "$scratch/machine.readings" "$scratch/merged.readings" |
+		awk -F , -v exact="$(uname -m)-$1" '
+		{ data = $0; for (i = 1; i <= 8; i++) sub(/^[^,]*,/, "", data) }
+		NR % 2 == 1 { told = data; bytes = $1; next }
+		data == told { next }
+		{ nr = gsub(/[0-9]+/, "&", data) }
+		exact == "x86_64-i386" || data !~ /^data=\[[0-9 ]*\]$/ || nr != bytes { print "differs: " $0 }
+		END { if (NR == 0 || NR % 2) print "other events: " NR }' >"$scratch/seen"
+	[ ! -s "$scratch/seen" ] || complain "$1: data in the merged log: $(head -4 "$scratch/seen")"
+	"$tool" waits --format csv "$scratch/merged.trx" | cut -d, -f3-7,9- | sort >"$scratch/seen"
+	cut -d, -f3-7,9- "$scratch/oracle.waits" | sort >"$scratch/expected"
+	tr -d '\r' <"$scratch/seen" | cmp -s "$scratch/expected" - ||
+		complain "$1: waits in the merged log: $(diff "$scratch/expected" "$scratch/seen" | head -4)"
+}
+
 # This machine first.
 "$programs/tool/machine" "$scratch/own.trx" >"$scratch/own.account" || complain 'machine fails'
 judge_readings 'this machine' "$scratch/own.account" "$scratch/own.trx"
@@ -83,6 +115,7 @@ for packed in "$data"/*.machine.trx.gz; do
 		PYTHONDONTWRITEBYTECODE=1 python3 "$top/tests/oracle/check.py" "$tool" "$scratch/oracle.account" \
 			"$scratch/oracle.trx" >"$scratch/out" 2>&1 || complain "$name: the account: $(cat "$scratch/out")"
 	fi
+	judge_merged "$name"
 	# A log that is packed stays one of that machine.
 	nr_checks=$((nr_checks + 1))
 	"$tool" info "$scratch/machine.trx" >"$scratch/out" 2>&1 || complain "$name: info fails: $(cat "$scratch/out")"
