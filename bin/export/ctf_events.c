@@ -118,10 +118,14 @@ struct ctf_shape ctf_events_shape(struct ctf_events *events, const struct event 
 	return shape;
 }
 
+/* The fields of words are those of the native event, and a damaged log may have several of them for one type. */
 static uint64_t key_of(const struct event *event, const struct ctf_shape *shape)
 {
-	return event->type | (uint64_t)shape->kind << 32 | (uint64_t)shape->phase << 40 |
-	       (uint64_t)shape->nr_fields << 48;
+	const uint64_t key = event->type | (uint64_t)shape->kind << 32;
+
+	if (shape->kind == SHAPE_WORDS)
+		return key | (uint64_t)shape->native << 40;
+	return key | (uint64_t)shape->phase << 40 | (uint64_t)shape->nr_fields << 48;
 }
 
 /* Return true if a field of this kind is always a number. */

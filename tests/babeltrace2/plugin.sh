@@ -119,6 +119,18 @@ if [ -n "$python" ]; then
 		"$python" "$top/tests/babeltrace2/check.py" "$command" "$@" 2>"$scratch/err" ||
 			complain "check.py $command fails, with $?: $(tail -3 "$scratch/err")"
 	done
+	# One type has several native events: the image of a log that is cut is not what its records say.
+	[ ! -e "$scratch/mixture.trx" ] || "$python" - "$scratch/mixture.trx" "$scratch/hostile/native.trx" <<'END' ||
+import struct, sys
+log = bytearray(open(sys.argv[1], "rb").read())
+log = log[:len(log) * 9 // 10]
+places = [at for at in range(8, len(log) - 4, 32) if 50 < struct.unpack_from("=I", log, at)[0] < 100]
+for at in places[::2]:
+    struct.pack_into("=I", log, at, 60)
+open(sys.argv[2], "wb").write(log)
+sys.exit(not places)
+END
+		complain 'the image of the mixture has no calls'
 	nr_checks=$((nr_checks + 1))
 	"$python" "$top/tests/babeltrace2/check.py" hostile "$scratch"/hostile/* 2>"$scratch/err" ||
 		complain "check.py hostile fails, with $?: $(tail -3 "$scratch/err")"
