@@ -181,6 +181,7 @@ static bool place_by_sockets(struct options *options)
 static bool place_inputs(struct options *options)
 {
 	place_all(options);
+	merge_clocks_tell(clocks, placed, nr_inputs);
 	if (options->messages.nr > 0)
 		return messages_place(&options->messages, placed, nr_inputs);
 	if (may_use_sockets(options) && !place_by_sockets(options))

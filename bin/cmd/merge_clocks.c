@@ -140,18 +140,29 @@ static void follow_setting(struct merge_clock *log, const struct wall_clock *set
 	log->clock.uncertainty_ns = run->from_ns >= set->run[0].from_ns ? set->uncertainty_ns : -1;
 }
 
-void merge_clocks_place(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
+void merge_clocks_tell(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
 {
 	for (unsigned int i = 0; i < nr_files; i++) {
 		const struct wall_clock *clock = &clocks[i].clock, *set = find_set(clocks, nr_files, &clocks[i]);
 
+		files[i].told_uncertainty_ns = -1;
 		if (clocks[i].is_set_by_user || clock->nr_runs == 0)
 			continue;
 		if (set && clock->nr_settings == 0)
 			follow_setting(&clocks[i], set);
-		files[i].correction = (struct clock_correction){
+		files[i].told = (struct clock_correction){
 			clock->offset_ns, clock->drift, clock->origin_ns + files[i].shift_ns};
-		files[i].uncertainty_ns = clock->uncertainty_ns;
+		files[i].told_uncertainty_ns = clock->uncertainty_ns;
+	}
+}
+
+void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files)
+{
+	for (unsigned int i = 0; i < nr_files; i++) {
+		if (clocks[i].is_set_by_user || clocks[i].clock.nr_runs == 0)
+			continue;
+		files[i].correction = files[i].told;
+		files[i].uncertainty_ns = files[i].told_uncertainty_ns;
 	}
 }
 

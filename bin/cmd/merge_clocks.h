@@ -20,10 +20,13 @@ struct merge_clock {
 struct merge_clock merge_clock_of(struct source *source);
 
 /*
- * Set the corrections and the uncertainties of the files.  The clocks have the order of the files.  A log in which the
- * clock was not set goes by the settings that another log of the host has seen.
+ * Set what the files tell of their clocks; their corrections stay as they are.  The clocks have the order of the files.
+ * A log in which the clock was not set goes by the settings that another log of the host has seen.
  */
-void merge_clocks_place(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
+void merge_clocks_tell(struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
+
+/* Make what the files tell their corrections and their uncertainties. */
+void merge_clocks_place(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);
 
 /* Let all logs of one host go by the clock of the first one. */
 void merge_clocks_share(const struct merge_clock *clocks, struct messages_file *files, unsigned int nr_files);

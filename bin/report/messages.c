@@ -416,6 +416,43 @@ bool messages_place(struct spans *kinds, struct messages_file *files, unsigned i
 	return is_fine;
 }
 
+/*
+ * The corrections by connections are relative to the first file, those that files tell are to UTC.  So compare the
+ * differences of two files.  Return false after a message if one file contradicts the first one that tells its clock.
+ */
+static bool agree_with_told(const struct messages *messages)
+{
+	const struct messages_file *first = NULL;
+	char found[32], most[32];
+	int64_t first_ns = 0;
+
+	for (unsigned int i = 0; i < messages->nr_files; i++) {
+		const struct messages_file *file = &messages->files[i];
+		const int64_t at_ns = messages->first_ns[i];
+		int64_t ns = clock_correction_at(&file->correction, at_ns) - clock_correction_at(&file->told, at_ns);
+		int64_t most_ns;
+
+		if (file->told_uncertainty_ns < 0)
+			continue;
+		if (!first) {
+			first = file;
+			first_ns = ns;
+			continue;
+		}
+		ns = ns > first_ns ? ns - first_ns : first_ns - ns;
+		most_ns = file->told_uncertainty_ns + first->told_uncertainty_ns;
+		if (ns - most_ns <= file->uncertainty_ns + first->uncertainty_ns)
+			continue;
+		units_duration(found, sizeof(found), ns);
+		units_duration(most, sizeof(most), most_ns);
+		message("%s: by connections with the same addresses and ports, its clock would be %s off that of %s, "
+			"but by what the kernels told %s at most; so these are other connections, and none is used",
+			file->path, found, first->path, most);
+		return false;
+	}
+	return true;
+}
+
 /* The first attempt is quiet: the connections may not tell enough. */
 bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_files, bool *is_known)
 {
@@ -429,6 +466,7 @@ bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_file
 		place_all(&messages);
 	for (unsigned int i = 0; i < nr_files; i++)
 		*is_known = *is_known && files[i].uncertainty_ns >= 0;
+	*is_known = *is_known && agree_with_told(&messages);
 	messages.is_quiet = false;
 	for (unsigned int i = 0; i < nr_files; i++) {
 		messages.is_placed[i] = false;

@@ -27,13 +27,20 @@ struct messages_file {
 	unsigned int clock; /* the number of the first file with the same clock, which may be this one */
 	struct clock_correction correction; /* the result */
 	int64_t uncertainty_ns; /* the true correction is not farther away; -1: not known */
+	/* What the file itself tells of its clock: the correction to UTC, and how far it is from the true one. */
+	struct clock_correction told;
+	int64_t told_uncertainty_ns; /* -1: it tells nothing */
 };
+
+static inline int64_t clock_correction_at(const struct clock_correction *correction, int64_t time_ns)
+{
+	return correction->offset_ns + (int64_t)(correction->drift * (double)(time_ns - correction->origin_ns));
+}
 
 static inline int64_t messages_time(const struct messages_file *file, int64_t time_ns)
 {
 	time_ns += file->shift_ns;
-	return time_ns + file->correction.offset_ns +
-	       (int64_t)(file->correction.drift * (double)(time_ns - file->correction.origin_ns));
+	return time_ns + clock_correction_at(&file->correction, time_ns);
 }
 
 /*
@@ -45,7 +52,9 @@ bool messages_place(struct spans *kinds, struct messages_file *files, unsigned i
 
 /*
  * Do the same with the connections between the files alone (sockets.h).  If they do not bound the clock of each file in
- * both directions, *is_known becomes false, the corrections are 0, and nothing is printed.
+ * both directions, *is_known becomes false, the corrections are 0, and nothing is printed.  The same is true if they
+ * contradict what two files tell of their clocks (told): then they are other connections with the same addresses and
+ * ports.  This is printed.
  */
 bool messages_place_by_sockets(struct messages_file *files, unsigned int nr_files, bool *is_known);
 

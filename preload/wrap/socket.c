@@ -447,6 +447,12 @@ static bool must_wait(int fd, int64_t result)
 }
 
 /*
+ * Such a call returns at once what the kernel tells of data that this end sent: of errors, times, or zero-copy.  It is
+ * not recorded, because it receives nothing from the other end.
+ */
+#define IS_OWN(flags) ((flags) & MSG_ERRQUEUE)
+
+/*
  * PX_FD_CALL_WAITS() for a call that receives.  `real` uses the variable `flags`.  If possible, first set MSG_DONTWAIT
  * in `flags` and try `real`.  A failed try sets errno.  Restore errno, because a call that succeeds must not change it.
  */
@@ -486,7 +492,7 @@ PX_WRAP ssize_t recv(int fd, void *buffer, size_t size, int flags)
 {
 	struct px_site site;
 
-	if (PX_NOT_TRACED(socket))
+	if (PX_NOT_TRACED(socket) || IS_OWN(flags))
 		return px_real.recv(fd, buffer, size, flags);
 	site = PX_SITE(recv, recv);
 	return RECEIVE(site, fd, flags, size, result, px_real.recv(fd, buffer, size, flags), size,
@@ -497,7 +503,7 @@ PX_WRAP ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int f
 {
 	struct px_site site;
 
-	if (PX_NOT_TRACED(socket))
+	if (PX_NOT_TRACED(socket) || IS_OWN(flags))
 		return px_real.__recv_chk(fd, buffer, size, room, flags);
 	site = PX_SITE(__recv_chk, recv);
 	return RECEIVE(site, fd, flags, size, result,
@@ -509,7 +515,7 @@ PX_WRAP ssize_t recvfrom(int fd, void *buffer, size_t size, int flags, __SOCKADD
 {
 	struct px_site site;
 
-	if (PX_NOT_TRACED(socket))
+	if (PX_NOT_TRACED(socket) || IS_OWN(flags))
 		return px_real.recvfrom(fd, buffer, size, flags, address, length);
 	site = PX_SITE(recvfrom, recvfrom);
 	return RECEIVE(site, fd, flags, size, result,
@@ -522,7 +528,7 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 {
 	struct px_site site;
 
-	if (PX_NOT_TRACED(socket))
+	if (PX_NOT_TRACED(socket) || IS_OWN(flags))
 		return px_real.__recvfrom_chk(fd, buffer, size, room, flags, address, length);
 	site = PX_SITE(__recvfrom_chk, recvfrom);
 	return RECEIVE(site, fd, flags, size, result,
@@ -535,7 +541,7 @@ PX_WRAP ssize_t __recvfrom_chk(int fd, void *buffer, size_t size, size_t room, i
 	{                                                                                          \
 		struct px_site site;                                                               \
                                                                                                    \
-		if (PX_NOT_TRACED(socket))                                                         \
+		if (PX_NOT_TRACED(socket) || IS_OWN(flags))                                        \
 			return px_real.symbol(fd, message, flags);                                 \
 		site = PX_SITE(symbol, recvmsg);                                                   \
 		return RECEIVE(site, fd, flags, 0, result, px_real.symbol(fd, message, flags),     \
@@ -550,7 +556,7 @@ RECVMSG(recvmsg)
 	{                                                                                          \
 		struct px_site site;                                                               \
                                                                                                    \
-		if (PX_NOT_TRACED(socket))                                                         \
+		if (PX_NOT_TRACED(socket) || IS_OWN(flags))                                        \
 			return px_real.symbol(fd, messages, count, flags, timeout);                \
 		site = PX_SITE(symbol, recvmmsg);                                                  \
 		return PX_FD_CALL_WAITS(                                                           \

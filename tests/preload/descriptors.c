@@ -976,6 +976,25 @@ static void receives(const int pair[2])
 	TRY(recv(pair[1], text, 4, 0));
 }
 
+/* What the kernel tells of own data is not from the other end.  (Sockets of one machine have no such queue.) */
+static void receives_errors(void)
+{
+	char text[16];
+	struct iovec vector = {text, 4};
+	struct mmsghdr messages[1] = {{.msg_hdr = {.msg_iov = &vector, .msg_iovlen = 1}}};
+	int fd;
+
+	part("socket", "1");
+	fd = TRY(socket(AF_INET, SOCK_DGRAM, 0));
+	part("recv", "0");
+	TRY(recv(fd, text, 4, MSG_ERRQUEUE));
+	TRY(recvfrom(fd, text, 4, MSG_ERRQUEUE, NULL, NULL));
+	TRY(recvmsg(fd, &messages[0].msg_hdr, MSG_ERRQUEUE));
+	TRY(recvmmsg(fd, messages, 1, MSG_ERRQUEUE, NULL));
+	part("close", "1");
+	TRY(close(fd));
+}
+
 /* Wait until the number of bytes that was asked for is there. */
 static void receives_all(const int pair[2])
 {
@@ -1404,6 +1423,7 @@ int main(int argc, char **argv)
 	epolls();
 	socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
 	receives_all(pair);
+	receives_errors();
 	part("end", "0");
 	return 0;
 }

@@ -101,6 +101,24 @@ nr_checks=$((nr_checks + 1))
 merged a.trx b.trx
 grep -q 'its clock was' err && complain "connections over loopback are taken for those of two hosts: $(cat err)"
 
+# Connections with the same addresses and ports may be others: on another day, or in another network.  Then they say what
+# the clocks of both hosts cannot be.
+mkclocks=$(dirname "$connections")/mkclocks
+run 'server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
+of_host a.trx alpha 1
+of_host b.trx beta 2
+"$mkclocks" a.trx 0,0,50,5000000
+for distance in 0 10000000000; do
+	nr_checks=$((nr_checks + 1))
+	"$mkclocks" b.trx 0,0,50,5000000 "1000000,$distance,50,5000000" || complain 'mkclocks fails'
+	merged a.trx b.trx
+	case $distance in
+	0) grep -q 'b.trx: its clock was .* connections' err ;;
+	*) grep -q 'b.trx: .* its clock would be 10\.0 s off that of a.trx, .* 10\.0 ms at most; so these are other' err &&
+		grep -q 'the times of all files are at most' err && ! grep -q 'its clock was' err ;;
+	esac || complain "clocks that the kernels tell to $distance ns: $(cat err)"
+done
+
 # A merged log has the corrected times of several clocks.
 run 'server 10.77.0.1 7000 30 a' 'client 10.77.0.1 7000 30 10.77.0.2 b'
 of_host a.trx alpha 1
