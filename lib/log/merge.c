@@ -164,82 +164,6 @@ void px_merge_free(struct px_merge *merge)
 	free(merge);
 }
 
-/* Return the number of the host in the merged log, or PX_HOSTS_MAX if there are too many. */
-static uint32_t find_host(struct px_merge *merge, uint32_t nr_before,
-			  const struct px_origin *origin)
-{
-	for (uint32_t i = 0; i < nr_before; i++) {
-		const struct px_origin *other = &merge->origins.origin[i];
-
-		if (strcmp(other->boot_id, origin->boot_id) == 0 &&
-		    strcmp(other->host_name, origin->host_name) == 0)
-			return other->host;
-	}
-	return merge->nr_hosts < PX_HOSTS_MAX ? merge->nr_hosts++ : PX_HOSTS_MAX;
-}
-
-/* Take the modules of a log that is not merged: they are those of its first process. */
-static int take_modules(struct px_origin *origin, struct px_archive *from)
-{
-	size_t length = from->kind->modules(from, NULL, 0);
-	char *text = malloc(length + 1);
-
-	if (!text)
-		return ENOMEM;
-	origin->modules = text;
-	if (length > 0)
-		origin->modules_bytes = from->kind->modules(from, text, length);
-	if (origin->modules_bytes > length)
-		origin->modules_bytes = length;
-	return 0;
-}
-
-static int copy_modules(struct px_origin *origin)
-{
-	char *text = malloc(origin->modules_bytes + 1);
-
-	if (!text)
-		return ENOMEM;
-	if (origin->modules_bytes > 0) /* a damaged log may have lost them */
-		memcpy(text, origin->modules, origin->modules_bytes);
-	origin->modules = text;
-	return 0;
-}
-
-/* Add the origins of a log, and set log->host_of. */
-static int add_origins(struct px_merge *merge, struct px_merge_log *log, struct px_archive *from)
-{
-	const struct px_origins *origins = &from->origins;
-	struct px_origin *larger;
-	int error;
-
-	if (merge->origins.nr + origins->nr > PX_ORIGINS_MAX)
-		return E2BIG;
-	larger = realloc(merge->origins.origin, ((size_t)merge->origins.nr + origins->nr) * sizeof(*larger));
-	if (!larger)
-		return ENOMEM;
-	merge->origins.origin = larger;
-	log->first_origin = merge->origins.nr;
-	log->nr_origins = origins->nr;
-	for (uint32_t i = 0; i < origins->nr; i++) {
-		struct px_origin *to = &merge->origins.origin[merge->origins.nr];
-		uint32_t host;
-
-		*to = origins->origin[i];
-		error = from->info.is_merged ? copy_modules(to) : take_modules(to, from);
-		if (error)
-			return error;
-		host = find_host(merge, merge->origins.nr, to);
-		merge->origins.nr++;
-		if (host == PX_HOSTS_MAX)
-			return E2BIG;
-		log->host_of[to->host] = (uint16_t)host;
-		to->host = host;
-		to->pid = px_merge_pid(log, to->pid);
-	}
-	return 0;
-}
-
 static bool has_other_sizes(const struct px_fields_model *model)
 {
 	struct px_fields_model same_order = *model;
@@ -291,7 +215,7 @@ int px_merge_add(struct px_merge *merge, struct px_archive *from)
 	log = &merge->log[merge->nr_logs++];
 	memset(log, 0, sizeof(*log));
 	add_attributes(merge, from);
-	error = add_origins(merge, log, from);
+	error = px_merge_add_origins(merge, log, from);
 	if (!error)
 		error = px_merge_add_types(merge, log, from);
 	if (!error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that merge.c, merge_tables.c and merge_event.c share.  No other file includes this. */
+/* Declarations that the files merge*.c share.  No other file includes this. */
 #ifndef PX_LOG_MERGE_PRIVATE_H
 #define PX_LOG_MERGE_PRIVATE_H
 
@@ -18,6 +18,8 @@ struct px_merge_layout {
 
 struct px_merge_log {
 	uint32_t first_origin, nr_origins;
+	/* This process, as a number of the merged log, has no thread of the logs before; 0: there is none. */
+	uint32_t other_process;
 	/* Index: number of a host in the log; value: number in the merged log. */
 	uint16_t host_of[PX_HOSTS_MAX];
 	uint16_t type_of[PX_EVENT_IDS]; /* 0: the log has no such type */
@@ -55,6 +57,11 @@ struct px_merge {
 	size_t data_size;
 	int error;
 };
+
+/* merge_origins.c: where the logs come from */
+
+/* Add the origins of a log, and set host_of and other_process.  Return 0, ENOMEM or E2BIG. */
+int px_merge_add_origins(struct px_merge *merge, struct px_merge_log *log, struct px_archive *from);
 
 /* merge_tables.c: what the logs have, in the numbers of the merged log */
 

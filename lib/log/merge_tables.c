@@ -306,7 +306,7 @@ static int add_thread(struct px_merge *merge, struct px_merge_log *log,
 	to->pid = px_merge_pid(log, object->pid);
 	to->tid = px_merge_pid(log, object->tid);
 	rename_thread(to, object->tid);
-	handle = take_known(known, nr, to);
+	handle = to->pid != 0 && to->pid == log->other_process ? 0 : take_known(known, nr, to);
 	if (handle == 0) {
 		handle = px_txtb_handle(PX_TXTB_THREAD, merge->next_handle);
 		if (!px_is_thread(handle))

@@ -66,9 +66,10 @@ static const char *read_origin(const char *at, const char *end, struct px_origin
 	memset(origin, 0, sizeof(*origin));
 	if (sscanf(line,
 		   "origin %" SCNu32 " %" SCNu32 " %32s %39s %" SCNd64 " %" SCNd64 " %" SCNd64
-		   " %" SCNu64 " %199s %199s",
+		   " %" SCNu64 " %199s %199s %" SCNu64 " %" SCNu64,
 		   &origin->host, &origin->pid, origin->uuid, boot_id, &origin->shift_ns,
-		   &origin->drift, &origin->uncertainty_ns, &bytes, host_name, name) != 10 ||
+		   &origin->drift, &origin->uncertainty_ns, &bytes, host_name, name, &origin->from_ns,
+		   &origin->until_ns) < 10 || /* earlier versions did not write the last two */
 	    origin->host >= PX_HOSTS_MAX || bytes > (uint64_t)(end - line_end - 1))
 		return NULL;
 	decode(boot_id, origin->boot_id, sizeof(origin->boot_id));
@@ -176,7 +177,7 @@ static char *put_origin(char *to, const struct px_origin *origin)
 	to = encode(to, origin->host_name);
 	*to++ = ' ';
 	to = encode(to, origin->name);
-	*to++ = '\n';
+	to += sprintf(to, " %" PRIu64 " %" PRIu64 "\n", origin->from_ns, origin->until_ns);
 	if (origin->modules_bytes > 0)
 		memcpy(to, origin->modules, origin->modules_bytes);
 	return to + origin->modules_bytes;

@@ -353,6 +353,36 @@ nr_checks=$((nr_checks + 2))
 [ "$("$tool" info --objects d2.trx | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'
 [ "$(rows event -f odd_step d2.trx | wc -l)" -eq 100 ] || complain 'the events of one process in two logs'
 
+# Two containers of one host: other processes with the same pids, at the same time, or one after the other.
+if [ "$(id -u)" -eq 0 ] && unshare -p -f -m true 2>/dev/null && own_preload; then
+	cp "$(command -v sleep)" snooze
+	cp snooze doze
+	# in_container PROGRAM: record it in pid and mount name spaces of its own
+	in_container()
+	{
+		timeout 60 unshare -p -f -m sh -c 'mount --make-rprivate / && mount -t proc proc /proc &&
+			mount -t tmpfs -o mode=1777 tmpfs "$1" && chmod 700 "$1" &&
+			TXTRACE_DIR=$1 "$2" record --preload --force -q -o "$3.trx" "./$3" 0.5' sh "$TXTRACE_DIR" "$tool" "$1" \
+			2>"err.$1" || complain "record in a container fails: $(cat "err.$1")"
+	}
+	in_container snooze &
+	in_container doze
+	wait
+	merge -o both.trx snooze.trx doze.trx
+	nr_checks=$((nr_checks + 4))
+	pid=$("$tool" info --objects both.trx | awk '$2 == "thread" && $6 == "snooze" { print $4 }')
+	[ -n "$pid" ] && "$tool" info --objects both.trx | grep -q " $((pid + 10000000)) .* doze $((pid + 10000000))\$" ||
+		complain "two containers are one: $("$tool" info --objects both.trx | grep thread)"
+	for program in snooze doze; do
+		[ "$(rows event -f "thread ~ $program" $program.trx | sort)" = "$(rows event -f "thread ~ $program" both.trx | sort)" ] ||
+			complain "events of $program in a merged log"
+	done
+	in_container snooze
+	merge -o both.trx doze.trx snooze.trx
+	[ "$("$tool" info --objects both.trx | grep -c " thread .* $pid  *$pid  ")" -eq 2 ] ||
+		complain "a process with the pid of an earlier one: $("$tool" info --objects both.trx | grep thread)"
+fi
+
 # Many files, with few descriptors: the events of all of them, in the order of time.
 "$mklog" small 3 8 worker || complain 'no log could be written'
 mkdir many
