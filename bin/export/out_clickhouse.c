@@ -97,14 +97,13 @@ static bool is_key(const char *const *key, const char *name)
 	return false;
 }
 
-static enum kind kind_of(const struct clickhouse *house, size_t table, size_t column)
+static enum kind kind_of(const struct sql_column *column)
 {
-	const char *type = house->database.table[table]->columns[column].type;
-	size_t nr_fixed = house->nr_tables - house->database.nr_typed;
-
-	if (table >= nr_fixed && sql_typed_is_unsigned(&house->database, table - nr_fixed, column))
+	if (column->role == ROLE_UNSIGNED)
 		return KIND_UNSIGNED;
-	return strcmp(type, "INTEGER") == 0 ? KIND_INTEGER : strcmp(type, "REAL") == 0 ? KIND_REAL : KIND_TEXT;
+	return strcmp(column->type, "INTEGER") == 0 ? KIND_INTEGER :
+	       strcmp(column->type, "REAL") == 0    ? KIND_REAL :
+						      KIND_TEXT;
 }
 
 static void list_columns(struct clickhouse *house, size_t index)
@@ -119,7 +118,7 @@ static void list_columns(struct clickhouse *house, size_t index)
 	table->column = must(calloc(table->nr_columns, sizeof(*table->column)));
 	for (size_t i = 0; i < table->nr_columns; i++)
 		table->column[i] = (struct column){.name = table->of->columns[i].name,
-						   .kind = kind_of(house, index, i),
+						   .kind = kind_of(&table->of->columns[i]),
 						   .is_key = is_key(key, table->of->columns[i].name)};
 }
 

@@ -20,7 +20,8 @@ enum sql_role {
 	ROLE_TYPE,
 	ROLE_EVENT,
 	ROLE_CONTEXT,
-	ROLE_THREAD
+	ROLE_THREAD,
+	ROLE_UNSIGNED /* see unsigned.h; it has no bounds */
 };
 
 /* Values of which a column must have one.  If is_set is false, it may have any value. */

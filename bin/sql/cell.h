@@ -7,14 +7,15 @@
 #include <stdint.h>
 #include <string.h>
 
-enum sql_cell_kind { CELL_NULL, CELL_INTEGER, CELL_REAL, CELL_TEXT, CELL_BYTES };
+/* CELL_UNSIGNED: an unsigned integer above INT64_MAX; `integer` has its bits, and `text` its digits. */
+enum sql_cell_kind { CELL_NULL, CELL_INTEGER, CELL_UNSIGNED, CELL_REAL, CELL_TEXT, CELL_BYTES };
 
 struct sql_cell {
 	enum sql_cell_kind kind;
-	/* An unsigned integer of 64 bits above INT64_MAX, which SQLite does not have, is CELL_REAL, and in both. */
 	int64_t integer;
 	double real;
-	const char *text; /* of CELL_TEXT and CELL_BYTES, without a terminating null; valid until the next row */
+	/* Of CELL_TEXT, CELL_UNSIGNED and CELL_BYTES, without a terminating null; valid until the next row. */
+	const char *text;
 	size_t length;
 	char own[32]; /* room for a text that is nowhere else */
 };

@@ -20,7 +20,7 @@ static int run(struct sql_database *database, char *statement)
 static int declare(struct sql_database *database, const struct sql_table *table)
 {
 	char *name = sqlite3_mprintf("copy.%s", table->name);
-	int code = name ? run(database, sql_table_declaration(table, name)) : SQLITE_NOMEM;
+	int code = name ? run(database, sql_table_declaration(table, name, true)) : SQLITE_NOMEM;
 
 	sqlite3_free(name);
 	return code;
@@ -65,6 +65,7 @@ static int bind(sqlite3_stmt *statement, int column, const struct sql_cell *cell
 {
 	switch (cell->kind) {
 	case CELL_TEXT:
+	case CELL_UNSIGNED:
 		return sqlite3_bind_text64(statement, column, cell->text, cell->length, SQLITE_TRANSIENT, SQLITE_UTF8);
 	case CELL_INTEGER:
 		return sqlite3_bind_int64(statement, column, cell->integer);

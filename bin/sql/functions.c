@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/durations.h"
+#include "sql/unsigned.h"
 
 /* Percentiles. */
 
@@ -20,6 +21,10 @@ static void step(sqlite3_context *result, int argc, sqlite3_value **argv)
 	(void)argc;
 	if (sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
+	if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER && sqlite3_value_double(argv[0]) >= SQL_LIMIT) {
+		sqlite3_result_error(result, "percentile() takes numbers below 2^63", -1);
+		return;
+	}
 	percentile = sqlite3_aggregate_context(result, sizeof(*percentile));
 	if (!percentile) {
 		sqlite3_result_error_nomem(result);
@@ -54,7 +59,17 @@ static const struct number {
 	{"i16", 'i', 2}, {"i32", 'i', 4}, {"i64", 'i', 8}, {"f32", 'f', 4}, {"f64", 'f', 8},
 };
 
-/* SQLite has no unsigned integers of 64 bits: those above INT64_MAX become floating-point numbers. */
+static void put_unsigned(sqlite3_context *result, uint64_t number)
+{
+	struct sql_cell cell;
+
+	sql_put_unsigned(&cell, number);
+	if (cell.kind == CELL_INTEGER)
+		sqlite3_result_int64(result, cell.integer);
+	else
+		sqlite3_result_text64(result, cell.text, cell.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
 static void put_number(sqlite3_context *result, const struct number *number, const unsigned char *from)
 {
 	union {
@@ -79,10 +94,8 @@ static void put_number(sqlite3_context *result, const struct number *number, con
 				   value.u64;
 	if (number->kind == 'i')
 		sqlite3_result_int64(result, (int64_t)(bits << shift) >> shift);
-	else if (bits <= INT64_MAX)
-		sqlite3_result_int64(result, (int64_t)bits);
 	else
-		sqlite3_result_double(result, (double)bits);
+		put_unsigned(result, bits);
 }
 
 static void get_number(sqlite3_context *result, int argc, sqlite3_value **argv)
@@ -101,6 +114,8 @@ int sql_functions_add(sqlite3 *sqlite)
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int code = sqlite3_create_function_v2(sqlite, "percentile", 2, flags, NULL, NULL, step, finish, NULL);
 
+	if (code == SQLITE_OK)
+		code = sql_unsigned_add(sqlite);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		for (int nr_arguments = 1; nr_arguments <= 2 && code == SQLITE_OK; nr_arguments++)
 			code = sqlite3_create_function_v2(sqlite, numbers[i].name, nr_arguments, flags,

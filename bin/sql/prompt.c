@@ -151,7 +151,7 @@ static bool print_schema(const struct sql_database *database, struct text *text,
 		if (*name && strcmp(name, (*at)->name) != 0)
 			continue;
 		is_found = true;
-		declaration = sql_table_declaration(*at, (*at)->name);
+		declaration = sql_table_declaration(*at, (*at)->name, false);
 		text_printf(text, "%s;\n", declaration);
 		sqlite3_free(declaration);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "sql/unsigned.h"
 
 #define EVENTS 1e7   /* for SQLite's choice of a plan: rows of a table with a row for each event */
 #define ROWS 1e4     /* and of another table */
@@ -15,13 +16,18 @@ struct table {
 	const struct sql_table *table;
 };
 
-char *sql_table_declaration(const struct sql_table *table, const char *name)
+char *sql_table_declaration(const struct sql_table *table, const char *name, bool is_copy)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 
 	sqlite3_str_appendf(text, "CREATE TABLE %s(", name);
-	for (const struct sql_column *at = table->columns; at->name; at++)
-		sqlite3_str_appendf(text, "%s\"%w\" %s", at == table->columns ? "" : ", ", at->name, at->type);
+	for (const struct sql_column *at = table->columns; at->name; at++) {
+		sqlite3_str_appendf(text, "%s\"%w\"", at == table->columns ? "" : ", ", at->name);
+		if (*at->type)
+			sqlite3_str_appendf(text, " %s", at->type);
+		if (at->role == ROLE_UNSIGNED && !is_copy)
+			sqlite3_str_appendall(text, " COLLATE " SQL_UINT);
+	}
 	sqlite3_str_appendall(text, ")");
 	return sqlite3_str_finish(text);
 }
@@ -30,7 +36,7 @@ static int connect_table(sqlite3 *sqlite, void *argument, int argc, const char *
 			 char **error)
 {
 	const struct table *known = argument;
-	char *declaration = sql_table_declaration(known->table, "x");
+	char *declaration = sql_table_declaration(known->table, "x", false);
 	struct table *table = sqlite3_malloc(sizeof(*table));
 	int code = SQLITE_NOMEM;
 
@@ -60,7 +66,7 @@ static int disconnect_table(sqlite3_vtab *vtab)
 
 /* Plans. */
 
-/* Return whether the values of a column of this role are compared as the bounds do it. */
+/* Return whether the cursor wants to see the value: values of this role are compared as the bounds do it. */
 static bool takes(sqlite3_index_info *info, int i, enum sql_role role)
 {
 	switch (info->aConstraint[i].op) {
@@ -72,7 +78,10 @@ static bool takes(sqlite3_index_info *info, int i, enum sql_role role)
 	case SQLITE_INDEX_CONSTRAINT_GE:
 	case SQLITE_INDEX_CONSTRAINT_LT:
 	case SQLITE_INDEX_CONSTRAINT_LE:
-		return role == ROLE_NS || role == ROLE_TIME;
+		return role == ROLE_NS || role == ROLE_TIME || role == ROLE_UNSIGNED;
+	case SQLITE_INDEX_CONSTRAINT_NE:
+	case SQLITE_INDEX_CONSTRAINT_IS:
+		return role == ROLE_UNSIGNED;
 	default:
 		return false;
 	}
@@ -106,6 +115,8 @@ static int choose_plan(sqlite3_vtab *vtab, sqlite3_index_info *info)
 						op == SQLITE_INDEX_CONSTRAINT_GT ||
 						op == SQLITE_INDEX_CONSTRAINT_GE ? SQL_MORE :
 										     SQL_LESS);
+		if (role == ROLE_UNSIGNED)
+			continue; /* the value is only checked */
 		if (op != SQLITE_INDEX_CONSTRAINT_EQ) {
 			has_from |= op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
 			has_until |= op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
@@ -186,9 +197,17 @@ static int next_row(sqlite3_vtab_cursor *base)
 	return code;
 }
 
+static int refuse(sqlite3_vtab *vtab, const char *fault)
+{
+	sqlite3_free(vtab->zErrMsg);
+	vtab->zErrMsg = sqlite3_mprintf("%s", fault);
+	return SQLITE_ERROR;
+}
+
 static int begin_rows(sqlite3_vtab_cursor *base, int columns, const char *plan, int argc, sqlite3_value **argv)
 {
 	struct sql_cursor *cursor = (struct sql_cursor *)base;
+	const char *fault = NULL;
 	int code;
 
 	sql_bounds_free(&cursor->bounds);
@@ -196,8 +215,16 @@ static int begin_rows(sqlite3_vtab_cursor *base, int columns, const char *plan, 
 	cursor->columns = (uint64_t)columns;
 	cursor->next_file = 0;
 	cursor->rowid = 0;
-	for (int i = 0; i < argc; i++)
-		sql_bounds_add(&cursor->bounds, (enum sql_role)(plan[2 * i] - 'A'), plan[2 * i + 1], argv[i]);
+	for (int i = 0; i < argc && !fault; i++) {
+		enum sql_role role = (enum sql_role)(plan[2 * i] - 'A');
+
+		if (role == ROLE_UNSIGNED)
+			fault = sql_unsigned_fault(plan[2 * i + 1], argv[i]);
+		else
+			sql_bounds_add(&cursor->bounds, role, plan[2 * i + 1], argv[i]);
+	}
+	if (fault)
+		return refuse(base->pVtab, fault);
 	code = next_file(cursor);
 	return code == SQLITE_OK ? next_row(base) : code;
 }
@@ -221,7 +248,7 @@ static int get_value(sqlite3_vtab_cursor *base, sqlite3_context *result, int col
 	struct sql_cell cell;
 
 	get_cell((struct sql_cursor *)base, &cell, column);
-	if (cell.kind == CELL_TEXT)
+	if (cell.kind == CELL_TEXT || cell.kind == CELL_UNSIGNED)
 		sqlite3_result_text64(result, cell.text, cell.length, SQLITE_TRANSIENT, SQLITE_UTF8);
 	else if (cell.kind == CELL_BYTES)
 		sqlite3_result_blob64(result, cell.text, cell.length, SQLITE_TRANSIENT);

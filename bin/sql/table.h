@@ -33,7 +33,7 @@ struct sql_database {
 
 struct sql_column {
 	const char *name;
-	const char *type; /* INTEGER, REAL, TEXT or BLOB */
+	const char *type; /* INTEGER, REAL, TEXT or BLOB; "": values of several types */
 	enum sql_role role;
 	const char *index; /* not NULL: export gives the column an index */
 };
@@ -74,8 +74,11 @@ extern const struct sql_table sql_events, sql_threads, sql_objects, sql_types, s
 /* Make the table known to the database.  Return a code of SQLite. */
 int sql_table_add(struct sql_database *database, const struct sql_table *table);
 
-/* Return the statement that declares a table of this name with these columns.  The caller calls sqlite3_free(). */
-char *sql_table_declaration(const struct sql_table *table, const char *name);
+/*
+ * Return the statement that declares a table of this name with these columns.  The caller calls sqlite3_free().
+ * is_copy: the table is for other programs, which do not have the collation of unsigned.h.
+ */
+char *sql_table_declaration(const struct sql_table *table, const char *name, bool is_copy);
 
 /* Put the seconds from the first event of the file. */
 static inline void sql_put_time(struct sql_cell *cell, const struct sql_file *file, int64_t time_ns)

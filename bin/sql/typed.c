@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "sql/reading.h"
+#include "sql/unsigned.h"
 #include "trace/payload.h"
 
 #define NAME_BYTES 80
@@ -118,6 +119,12 @@ static const char *type_of(const struct px_field_place *place)
 	}
 }
 
+static bool is_unsigned(const struct px_field *field)
+{
+	return field->size == sizeof(uint64_t) &&
+	       (field->kind == PX_FIELD_UNSIGNED || field->kind == PX_FIELD_POINTER);
+}
+
 static size_t add_path(struct sql_typed *typed, const char *path, const struct px_field_place *place)
 {
 	uint64_t *known = map_get(&typed->by_path, map_hash(path));
@@ -189,8 +196,14 @@ static void take_type(void *argument, trace_event_id_t type, const struct px_fie
 	in_file = &typed->file[file->number - 1];
 	in_file->id = type;
 	in_file->fields = fields;
-	for (size_t i = 0; i < nr; i++)
-		add_path(typed, list[i].path, &list[i].place);
+	for (size_t i = 0; i < nr; i++) {
+		size_t index = add_path(typed, list[i].path, &list[i].place);
+
+		if (is_unsigned(list[i].place.field)) {
+			typed->columns[NR_FIXED + index].type = "";
+			typed->columns[NR_FIXED + index].role = ROLE_UNSIGNED;
+		}
+	}
 }
 
 /* Call this when the table has all columns. */
@@ -250,16 +263,6 @@ void sql_typed_free(struct sql_database *database)
 
 /* Values. */
 
-/* SQLite has no unsigned integers of 64 bits: those above INT64_MAX become floating-point numbers. */
-static void set_number(struct sql_cell *cell, const struct px_field_value *value)
-{
-	bool is_large = !value->is_signed && value->number > INT64_MAX;
-
-	cell->kind = is_large ? CELL_REAL : CELL_INTEGER;
-	cell->integer = (int64_t)value->number;
-	cell->real = (double)value->number;
-}
-
 static void set_field(struct sql_cell *cell, const struct px_field_value *value)
 {
 	if (value->is_text) {
@@ -271,8 +274,10 @@ static void set_field(struct sql_cell *cell, const struct px_field_value *value)
 		sql_put_string(cell, value->name, strlen(value->name));
 	} else if (value->kind == PX_FIELD_FLOAT) {
 		sql_put_real(cell, value->real);
+	} else if (value->is_signed) {
+		sql_put_integer(cell, (int64_t)value->number);
 	} else {
-		set_number(cell, value);
+		sql_put_unsigned(cell, value->number);
 	}
 }
 
@@ -391,19 +396,4 @@ int sql_typed_each(struct sql_database *database, sql_typed_row *row, void *argu
 		code = read_file(database, &database->file[i], cells, row, argument);
 	free(cells);
 	return code;
-}
-
-bool sql_typed_is_unsigned(const struct sql_database *database, size_t index, size_t column)
-{
-	const struct sql_typed *typed = database->typed[index];
-
-	for (unsigned int i = 0; i < database->nr_files && column >= NR_FIXED; i++) {
-		const struct px_field *field =
-			typed->file[i].fields ? typed->file[i].place[column - NR_FIXED].field : NULL;
-
-		if (field && field->size == sizeof(uint64_t) &&
-		    (field->kind == PX_FIELD_UNSIGNED || field->kind == PX_FIELD_POINTER))
-			return true;
-	}
-	return false;
 }

@@ -29,7 +29,4 @@ typedef int sql_typed_row(void *argument, size_t index, const struct sql_cell *c
  */
 int sql_typed_each(struct sql_database *database, sql_typed_row *row, void *argument);
 
-/* Return true if a column has unsigned integers of 64 bits in one of the files. */
-bool sql_typed_is_unsigned(const struct sql_database *database, size_t index, size_t column);
-
 #endif

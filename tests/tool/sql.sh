@@ -232,6 +232,48 @@ same 'the fields of --type'
 nr_checks=$((nr_checks + 1))
 "$tool" sql --type 'nothing=u32 n' plain.trx 'SELECT 1' 2>&1 | grep -q 'the trace has no user event type "nothing"' ||
 	complain 'a type that the trace does not have is not reported'
+
+# Unsigned integers of 64 bits are exact: as those that print shows, in their order, all different.
+"$(dirname "$tool")/../tests/tool/tables" requests.trx request || complain 'tables fails'
+"$tool" print --format csv --columns number,data.id requests.trx -f event=request | tr -d '\r' | sed 1d >ids
+LC_ALL=C sort -t , -k 2,2n ids >expected
+ask requests.trx 'SELECT number, id FROM type_request ORDER BY id' >found
+same 'the order of unsigned integers'
+{
+	echo '18,18'
+	cut -d , -f 2 ids | LC_ALL=C sort -rn | sed -n '1p;$p'
+	cut -d , -f 2 ids | LC_ALL=C sort -n
+} >expected
+{
+	ask requests.trx 'SELECT count(*), count(DISTINCT id) FROM type_request'
+	ask requests.trx 'SELECT max(id) FROM type_request UNION ALL SELECT min(id) FROM type_request'
+	ask requests.trx "SELECT u64(bytes) AS id FROM events WHERE event = 'request' GROUP BY id ORDER BY id COLLATE uint"
+} >found
+same 'different unsigned integers'
+# The row of each number, and the numbers that are larger.
+while IFS=, read -r number id; do
+	quote=$([ "${#id}" -lt 19 ] || [ "$id" = 9223372036854775807 ] || echo "'")
+	echo "$number"
+	ask requests.trx "SELECT number FROM type_request WHERE id = $quote$id$quote" >&3
+	LC_ALL=C sort -t , -k 2,2nr ids | sed "/^$number,/,\$d" | wc -l
+	ask requests.trx "SELECT count(*) FROM type_request WHERE id > $quote$id$quote" >&3
+	ask requests.trx "SELECT number FROM events WHERE event = 'request' AND u64(bytes) = $quote$id$quote" >&3
+	echo "$number"
+done <ids 3>found >expected
+same 'unsigned integers that are asked for'
+echo 2 >expected
+ask requests.trx "SELECT count(*) FROM type_request WHERE id IN (5, '18446744073709551615', 'x', NULL)" >found
+same 'a list of unsigned integers'
+ask requests.trx "SELECT count(*) * 2 FROM type_request a JOIN type_request b USING (id)" >found
+echo 36 >expected
+same 'unsigned integers that are joined'
+for where in '= 18446744073709551615' '> 9300000000000000000' 'IN (5, 1e19)' "= '5'" "<> 18446744073709551615"; do
+	fails 2 'quotes' sql requests.trx "SELECT count(*) FROM type_request WHERE id $where"
+done
+fails 2 'takes numbers below 2^63' sql requests.trx 'SELECT percentile(id, 50) FROM type_request'
+[ "$("$tool" sql --format json requests.trx 'SELECT load FROM type_request WHERE number = 1' | tr -d '\n')" = \
+	'[{"load":null}]' ] || complain 'a load that is no number is not NULL'
+
 # A statement that is one word is a query.
 fails 2 'the tables can only be read; use SELECT' sql plain.trx begin
 fails 2 'is no file, and it does not begin as a query' sql plain.trx nowhere
@@ -301,6 +343,13 @@ if has_program sqlite3 'the database of export --to sqlite'; then
 		sqlite3 -csv orders.db "SELECT * FROM $table" | tr -d '\r"' >found
 		same "the table $table"
 	done
+	"$tool" export --to sqlite -o requests.db requests.trx >out 2>err || complain "export fails: $(cat err)"
+	ask requests.trx 'SELECT number, id, load FROM type_request ORDER BY id' >expected
+	sqlite3 -csv requests.db 'SELECT number, id, load FROM type_request ORDER BY length(id), id' | tr -d '\r"' >found
+	same 'unsigned integers of 64 bits'
+	sqlite3 requests.db "SELECT count(DISTINCT id), sum(id = '18446744073709551615'), sum(id = 5) FROM type_request" >found
+	echo '18|1|1' >expected
+	same 'unsigned integers that are compared'
 	sqlite3 copy.db 'SELECT DISTINCT typeof(ns), typeof(time), typeof(event), typeof(bytes) FROM events' >found
 	echo 'integer|real|text|blob' >expected
 	same 'the types of columns'
