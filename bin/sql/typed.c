@@ -83,9 +83,14 @@ static char *table_name(struct making *making, const char *event)
 	return must(strdup(unique));
 }
 
+/* The column that a table of ClickHouse has in addition.  Both have the same names of fields. */
+#define OTHER_COLUMN "day"
+
 /* SQLite does not tell apart names that differ only in their case. */
 static bool has_column(const struct sql_typed *typed, const char *name)
 {
+	if (strcasecmp(name, OTHER_COLUMN) == 0)
+		return true;
 	for (size_t i = 0; i < NR_FIXED + typed->nr_paths; i++)
 		if (strcasecmp(typed->columns[i].name, name) == 0)
 			return true;

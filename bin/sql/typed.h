@@ -3,8 +3,9 @@
  * A table for each described event type: type_order_received has the events of the type "order received", and a column
  * for each field of their data.  If files describe the type in different ways, the table has the fields of all of them.
  *
- * Such a column has the name of the field.  If the table has such a column already, its name begins with "data.".  In
- * the name of the table, an underscore replaces other characters than letters and digits, and a number makes it unique.
+ * Such a column has the name of the field.  If the table has such a column already, also in ClickHouse, its name begins
+ * with "data.".  In the name of the table, an underscore replaces other characters than letters and digits, and a
+ * number makes it unique.
  */
 #ifndef TXTRACE_SQL_TYPED_H
 #define TXTRACE_SQL_TYPED_H

@@ -178,7 +178,9 @@ compare_tables()
 "$mksched" core <"$top/tests/data/sched/one_cpu.txt" || complain 'no log could be written'
 "$(dirname "$tool")/../tests/tool/orders" orders.trx >account || complain 'orders fails'
 nr_rows=0
-for trace in plain.trx core convoy orders.trx deadlock lost; do
+# Fields that have the names of columns.
+"$(dirname "$tool")/../tests/tool/tables" tables.trx calendar || complain 'tables fails'
+for trace in plain.trx core convoy orders.trx tables.trx deadlock lost; do
 	put "$trace" "$trace"
 	compare_tables "$trace"
 done
@@ -312,6 +314,12 @@ is_empty()
 }
 await is_empty
 cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
+
+# The fields that have the names of columns.
+echo '2	12	22	32	42	52	62	72	82	92' >expected
+house 'SELECT `data.day`, `data.Day_2`, `data.file`, `data.number`, `data.ns`, `data.time`, `data.cpu`, `data.thread`,
+	`data.context`, host FROM type_calendar ORDER BY number DESC LIMIT 1' >found
+same 'fields with the names of columns'
 
 # Fields: unsigned integers of 64 bits are whole; a new field is a new column; another type is refused.
 sed -n 's/.*"key": \([0-9]*\).*/\1/p' account | sort >expected
