@@ -242,6 +242,8 @@ enum {
 	FILE_DROPPED,
 	FILE_ABANDONED,
 	FILE_MISSING,
+	FILE_LOG_FULL,
+	FILE_LOG_LOST,
 	FILE_COMPLETE,
 	FILE_BYTES
 };
@@ -259,6 +261,8 @@ static const struct sql_column file_columns[] = {
 	[FILE_DROPPED] = {"dropped", "INTEGER", ROLE_NONE, NULL},
 	[FILE_ABANDONED] = {"abandoned", "INTEGER", ROLE_NONE, NULL},
 	[FILE_MISSING] = {"missing", "INTEGER", ROLE_NONE, NULL},
+	[FILE_LOG_FULL] = {"log_was_full", "INTEGER", ROLE_NONE, NULL},
+	[FILE_LOG_LOST] = {"log_has_lost_events", "INTEGER", ROLE_NONE, NULL},
 	[FILE_COMPLETE] = {"complete", "INTEGER", ROLE_NONE, NULL},
 	[FILE_BYTES] = {"bytes", "INTEGER", ROLE_NONE, NULL},
 	{0},
@@ -278,6 +282,17 @@ static void loss_value(const struct sql_file *file, struct sql_cell *cell, int c
 	sql_put_integer(cell, (int64_t)(column == FILE_OVERWRITTEN ? loss->overwritten :
 					       column == FILE_DROPPED	  ? loss->dropped :
 									    loss->abandoned));
+}
+
+/* Of a log that was full, it is not known how many events it lacks for this reason. */
+static void log_value(const struct sql_file *file, struct sql_cell *cell, int column)
+{
+	const struct posix_trace_status_info *status = &file->source->status;
+
+	if (file->info.foreign)
+		return;
+	sql_put_integer(cell, column == FILE_LOG_FULL ? status->posix_log_full_status == POSIX_TRACE_FULL :
+							status->posix_log_overrun_status == POSIX_TRACE_OVERRUN);
 }
 
 /* Values for which all events must be read. */
@@ -315,6 +330,10 @@ static void file_value(struct sql_cursor *cursor, struct sql_cell *cell, int col
 	case FILE_DROPPED:
 	case FILE_ABANDONED:
 		loss_value(file, cell, column);
+		break;
+	case FILE_LOG_FULL:
+	case FILE_LOG_LOST:
+		log_value(file, cell, column);
 		break;
 	case FILE_COMPLETE:
 		if (!file->info.foreign)

@@ -180,7 +180,9 @@ compare_tables()
 nr_rows=0
 # Fields that have the names of columns.
 "$(dirname "$tool")/../tests/tool/tables" tables.trx calendar || complain 'tables fails'
-for trace in plain.trx core convoy orders.trx tables.trx deadlock lost; do
+# A log whose newest events replaced older ones.
+"$mklog" looped.trx 30000 16 worker 200000 || complain 'mklog fails'
+for trace in plain.trx core convoy orders.trx tables.trx looped.trx deadlock lost; do
 	put "$trace" "$trace"
 	compare_tables "$trace"
 done
@@ -314,6 +316,12 @@ is_empty()
 }
 await is_empty
 cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
+
+# What was lost.
+printf '0\t1\n1\t1\n' >expected
+house "SELECT log_has_lost_events AS lost, count() FROM files WHERE file = $(cat plain.trx.clickhouse/file) OR
+	file = $(cat looped.trx.clickhouse/file) GROUP BY lost ORDER BY lost" >found
+same 'the logs that have lost events'
 
 # The fields that have the names of columns.
 echo '2	12	22	32	42	52	62	72	82	92' >expected

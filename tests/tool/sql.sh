@@ -291,6 +291,30 @@ ask "$samples/threadx.trx" \
 	"SELECT printf('%08x', handle), substr(kind || ' ', 1, instr(kind || ' ', ' ') - 1) FROM objects" | sort >found
 same 'the objects'
 
+# The table of files says what info says of losses.
+"$mklog" looped.trx 30000 16 worker 200000 || complain 'mklog fails'
+cp plain.trx damaged.trx
+frame=$(grep -abo PXF1 plain.trx | sed -n 9p | cut -d : -f 1)
+printf '\377\377\377\377' | dd of=damaged.trx bs=1 seek=$((frame + 500)) conv=notrunc 2>/dev/null
+for file in plain.trx looped.trx core damaged.trx; do
+	"$tool" info --format json "$file" 2>err |
+		sed -n 's/^  "\(lost_[oda][a-z]*\|gaps\|log_was_full\|log_has_lost_events\|complete\)": \([a-z0-9]*\),*$/\1=\2/p' |
+		sed -e 's/true/1/' -e 's/false/0/' -e 's/^lost_//' | sort >expected
+	ask "$file" "SELECT 'overwritten=' || overwritten || ' dropped=' || dropped || ' abandoned=' || abandoned ||
+		' gaps=' || gaps || ' log_was_full=' || log_was_full || ' log_has_lost_events=' || log_has_lost_events ||
+		' complete=' || complete AS losses FROM files" | tr ' ' '\n' | sort >found
+	same "the losses of $file"
+	cat found >>losses
+done
+nr_checks=$((nr_checks + 1))
+grep -q 'log_has_lost_events=1' losses || complain "no log has lost events: $(cat losses)"
+"$tool" print damaged.trx 2>&1 >shown | sed -n 's/.*: \([0-9]*\) events could not be read.*/\1/p' >expected
+ask damaged.trx 'SELECT missing FROM files' >found
+same 'the events that could not be read'
+ask "$samples/threadx.trx" 'SELECT log_was_full IS NULL, log_has_lost_events IS NULL, complete IS NULL FROM files' >found
+echo 1,1,1 >expected
+same 'the losses of a trace buffer'
+
 # No statement can write.
 ls >before
 for statement in 'CREATE TABLE x(a)' 'CREATE TEMP TABLE x AS SELECT 1' 'CREATE VIEW x AS SELECT 1' "ATTACH 'x' AS y" \
