@@ -62,6 +62,7 @@ struct column {
 
 struct table {
 	const struct sql_table *of;
+	const char *name;
 	struct column *column;
 	size_t nr_columns;
 	struct rowbinary rows;
@@ -108,11 +109,13 @@ static enum kind kind_of(const struct sql_column *column)
 
 static void list_columns(struct clickhouse *house, size_t index)
 {
+	size_t nr_fixed = house->nr_tables - house->database.nr_typed;
 	struct table *table = &house->table[index];
 	const char *const *key;
 
 	table->of = house->database.table[index];
-	key = key_of(table->of->name);
+	table->name = index < nr_fixed ? table->of->name : sql_typed_name(house->database.typed[index - nr_fixed]);
+	key = key_of(table->name);
 	while (table->of->columns[table->nr_columns].name)
 		table->nr_columns++;
 	table->column = must(calloc(table->nr_columns, sizeof(*table->column)));
@@ -120,6 +123,19 @@ static void list_columns(struct clickhouse *house, size_t index)
 		table->column[i] = (struct column){.name = table->of->columns[i].name,
 						   .kind = kind_of(&table->of->columns[i]),
 						   .is_key = is_key(key, table->of->columns[i].name)};
+}
+
+/* Names are equal only if the hashes of two events are.  Their rows would get mixed. */
+static bool has_clash(const struct clickhouse *house)
+{
+	for (size_t i = 0; i < house->nr_tables; i++)
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(house->table[i].name, house->table[k].name) == 0) {
+				message("%s: two event types have the same table: %s", house->export->source->path,
+					house->table[i].name);
+				return true;
+			}
+	return false;
 }
 
 /* The type of ClickHouse.  The first column, the number of the file, is not signed. */
@@ -155,9 +171,9 @@ static bool open_part(const struct clickhouse *house, struct text *text, const c
 
 static void put_create(const struct table *table, bool has_host, struct text *text)
 {
-	const char *const *key = key_of(table->of->name);
+	const char *const *key = key_of(table->name);
 
-	text_printf(text, "CREATE TABLE IF NOT EXISTS %s (day Date", table->of->name);
+	text_printf(text, "CREATE TABLE IF NOT EXISTS %s (day Date", table->name);
 	for (size_t i = 0; i < table->nr_columns; i++)
 		text_printf(text, ", `%s` %s", table->column[i].name, type_of(&table->column[i]));
 	if (has_host)
@@ -187,7 +203,7 @@ static bool write_columns(const struct clickhouse *house, struct text *text)
 	for (size_t i = 0; i < house->nr_tables; i++) {
 		const struct table *table = &house->table[i];
 
-		if (!open_part(house, text, table->of->name, ".columns"))
+		if (!open_part(house, text, table->name, ".columns"))
 			return false;
 		text_string(text, "day\tDate\n");
 		for (size_t k = 0; k < table->nr_columns; k++)
@@ -232,7 +248,7 @@ static struct rowbinary *begin_row(struct clickhouse *house, struct table *table
 	char *path;
 
 	if (!table->rows.path) {
-		if (asprintf(&path, "%s/%s.rowbinary", house->path, table->of->name) < 0)
+		if (asprintf(&path, "%s/%s.rowbinary", house->path, table->name) < 0)
 			path = must(NULL);
 		rowbinary_begin(&table->rows, path);
 	}
@@ -356,6 +372,8 @@ static bool write_all_files(struct clickhouse *house)
 	house->table = must(calloc(house->nr_tables, sizeof(*house->table)));
 	for (size_t i = 0; i < house->nr_tables; i++)
 		list_columns(house, i);
+	if (has_clash(house))
+		return false;
 	identify(house);
 	return write_schema(house, &text) && write_columns(house, &text) && write_number(house, &text) &&
 	       write_script(house) && write_rows(house);

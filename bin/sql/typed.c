@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sql/typed.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "trace/payload.h"
 
 #define NAME_BYTES 80
+#define HASH_DIGITS 8
 
 enum { FILE_NUMBER, NUMBER, NS, TIME, CPU, THREAD, CONTEXT, NR_FIXED };
 
@@ -36,6 +36,7 @@ struct typed_file {
 struct sql_typed {
 	struct sql_table table; /* must be the first member */
 	char *event;
+	char *own_name; /* of the table; see sql_typed_name() */
 	struct sql_column *columns; /* with NR_FIXED columns at the beginning */
 	char **path;		    /* of the other columns */
 	size_t nr_paths;
@@ -48,39 +49,119 @@ const struct sql_table *sql_typed_table(const struct sql_typed *typed)
 	return &typed->table;
 }
 
+const char *sql_typed_name(const struct sql_typed *typed)
+{
+	return typed->own_name;
+}
+
 /* Names. */
 
 struct making {
 	struct sql_database *database;
 	struct sql_file *file;
 	struct map by_event; /* key: hash of the event's name; value: 1 + index in database->typed */
-	struct map names;    /* key: hash of a name of a table in lower case; value: 1 */
 };
+
+/* Letters do not depend on the locale, so that each machine makes the same names. */
+static bool is_capital(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_plain(char c)
+{
+	return is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_capital(const char *text)
+{
+	while (*text && !is_capital(*text))
+		text++;
+	return *text != '\0';
+}
+
+/* Return true if a name ends as hashed_name() makes it. */
+static bool ends_as_hashed(const char *name)
+{
+	size_t length = strlen(name);
+	const char *end = length > HASH_DIGITS ? name + length - HASH_DIGITS : NULL;
+
+	return end && end[-1] == '_' && strspn(end, "0123456789abcdef") == HASH_DIGITS;
+}
+
+static char *hashed_name(const char *event)
+{
+	char name[NAME_BYTES];
+	size_t length = (size_t)snprintf(name, sizeof(name), "type_%s", event);
+	uint64_t hash = map_hash(event);
+	char *hashed;
+
+	for (size_t i = 0; i < length && name[i]; i++)
+		if (!is_plain(name[i]))
+			name[i] = '_';
+	if (asprintf(&hashed, "%s_%0*x", name, HASH_DIGITS, (unsigned int)(hash ^ hash >> 32)) < 0)
+		hashed = must(NULL);
+	return hashed;
+}
+
+/*
+ * Make the name of a table from the name of its event alone, so that it is the same for each trace.  No two events
+ * have the same name, unless their hashes are equal.
+ */
+static char *own_name(const char *event)
+{
+	size_t length = 0;
+	char *name;
+
+	while (is_plain(event[length]))
+		length++;
+	if (length == 0 || event[length] || length + sizeof("type_") > NAME_BYTES || ends_as_hashed(event))
+		return hashed_name(event);
+	if (asprintf(&name, "type_%s", event) < 0)
+		name = must(NULL);
+	return name;
+}
 
 static uint64_t hash_lower(const char *name)
 {
-	char lower[NAME_BYTES + 16];
+	char lower[NAME_BYTES + 32];
 	size_t i = 0;
 
 	for (; name[i] && i < sizeof(lower) - 1; i++)
-		lower[i] = (char)tolower((unsigned char)name[i]);
+		lower[i] = (char)(is_capital(name[i]) ? name[i] - 'A' + 'a' : name[i]);
 	lower[i] = '\0';
 	return map_hash(lower);
 }
 
-static char *table_name(struct making *making, const char *event)
+/*
+ * Name a table for SQLite, which does not tell apart names that differ only in their case.  same: how many tables have
+ * the name of this one in lower case.  names: the names in lower case that tables have already.
+ */
+static void name_table(struct sql_typed *typed, uint64_t same, struct map *names)
 {
-	char name[NAME_BYTES], unique[NAME_BYTES + 16];
-	size_t length = (size_t)snprintf(name, sizeof(name), "type_%s", event);
+	char *first = same > 1 && has_capital(typed->event) ? hashed_name(typed->event) : must(strdup(typed->own_name));
+	char *name = must(strdup(first));
 
-	for (size_t i = 0; i < length && i < sizeof(name) - 1; i++)
-		if (!isalnum((unsigned char)name[i]))
-			name[i] = '_';
-	snprintf(unique, sizeof(unique), "%s", name);
-	for (unsigned int i = 2; map_find(&making->names, hash_lower(unique)); i++)
-		snprintf(unique, sizeof(unique), "%s_%u", name, i);
-	*map_get(&making->names, hash_lower(unique)) = 1;
-	return must(strdup(unique));
+	for (unsigned int i = 2; map_find(names, hash_lower(name)); i++) {
+		free(name);
+		if (asprintf(&name, "%s_%u", first, i) < 0)
+			name = must(NULL);
+	}
+	*map_get(names, hash_lower(name)) = 1;
+	typed->table.name = name;
+	free(first);
+}
+
+static void name_tables(struct sql_database *database)
+{
+	struct map same = {0}, names = {0};
+
+	for (size_t i = 0; i < database->nr_typed; i++)
+		++*map_get(&same, hash_lower(database->typed[i]->own_name));
+	for (size_t i = 0; i < database->nr_typed; i++)
+		name_table(database->typed[i], map_find(&same, hash_lower(database->typed[i]->own_name)), &names);
+	map_free(&same);
+	map_free(&names);
 }
 
 /* The column that a table of ClickHouse has in addition.  Both have the same names of fields. */
@@ -161,11 +242,11 @@ static struct sql_typed *make_table(struct making *making, const char *event)
 	if (asprintf(&summary, "the events %s", event) < 0)
 		summary = must(NULL);
 	typed->event = must(strdup(event));
+	typed->own_name = own_name(event);
 	typed->columns = must(calloc(NR_FIXED + 1, sizeof(*typed->columns)));
 	memcpy(typed->columns, fixed, sizeof(fixed));
 	typed->file = must(calloc(database->nr_files, sizeof(*typed->file)));
-	typed->table = (struct sql_table){.name = table_name(making, event),
-					  .summary = summary,
+	typed->table = (struct sql_table){.summary = summary,
 					  .is_long = true,
 					  .begin = begin,
 					  .next = next,
@@ -239,8 +320,8 @@ void sql_typed_make(struct sql_database *database)
 		find_places(database, database->typed[i]);
 		database->typed[i]->table.columns = database->typed[i]->columns;
 	}
+	name_tables(database);
 	map_free(&making.by_event);
-	map_free(&making.names);
 }
 
 void sql_typed_free(struct sql_database *database)
@@ -257,6 +338,7 @@ void sql_typed_free(struct sql_database *database)
 		free((char *)(uintptr_t)typed->table.name);
 		free((char *)(uintptr_t)typed->table.summary);
 		free(typed->event);
+		free(typed->own_name);
 		free(typed->columns);
 		free(typed->path);
 		free(typed->file);

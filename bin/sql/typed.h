@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table for each described event type: type_order_received has the events of the type "order received", and a column
+ * A table for each described event type: type_order_received has the events of the type "order_received", and a column
  * for each field of their data.  If files describe the type in different ways, the table has the fields of all of them.
  *
  * Such a column has the name of the field.  If the table has such a column already, also in ClickHouse, its name begins
- * with "data.".  In the name of the table, an underscore replaces other characters than letters and digits, and a
- * number makes it unique.
+ * with "data.".
+ *
+ * The name of the table is made from that of the event alone.  An underscore replaces each character that is no letter
+ * or digit of ASCII, and a hash of the event's name follows, so "order new" and "order-new" have different tables.
  */
 #ifndef TXTRACE_SQL_TYPED_H
 #define TXTRACE_SQL_TYPED_H
@@ -17,6 +19,12 @@ void sql_typed_make(struct sql_database *database);
 void sql_typed_free(struct sql_database *database);
 
 const struct sql_table *sql_typed_table(const struct sql_typed *typed);
+
+/*
+ * Return the name that depends on the event alone.  That of the struct sql_table can be another one if the database has
+ * types that differ only in the case of letters, which SQLite does not tell apart, or in nothing but their hash.
+ */
+const char *sql_typed_name(const struct sql_typed *typed);
 
 /*
  * Take a row of the table database->typed[index].  `cells` has the values of its columns, and is valid during the call.

@@ -180,6 +180,8 @@ compare_tables()
 nr_rows=0
 # Fields that have the names of columns.
 "$(dirname "$tool")/../tests/tool/tables" tables.trx calendar || complain 'tables fails'
+"$(dirname "$tool")/../tests/tool/tables" named.trx 'ticket new' ticket-new Ticket ticket || complain 'tables fails'
+"$(dirname "$tool")/../tests/tool/tables" turned.trx ticket Ticket ticket-new 'ticket new' || complain 'tables fails'
 # A log whose newest events replaced older ones.
 "$mklog" looped.trx 30000 16 worker 200000 || complain 'mklog fails'
 for trace in plain.trx core convoy orders.trx tables.trx looped.trx deadlock lost; do
@@ -316,6 +318,21 @@ is_empty()
 }
 await is_empty
 cut.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "after the rows were removed: $(cat err)"
+
+# Each type has one table, whatever the order of the types in the traces: the values of a type are 1 and 4, or 2 and 3.
+put named.trx named.trx
+put turned.trx turned.trx
+for columns in named.trx.clickhouse/type_*.columns; do
+	table=$(basename "$columns" .columns)
+	[ -e "turned.trx.clickhouse/$table.columns" ] || complain "only one trace has the table $table"
+	house "SELECT count(), sum(n) FROM $table WHERE file = $(cat named.trx.clickhouse/file) OR
+		file = $(cat turned.trx.clickhouse/file)"
+done >found
+printf '2\t5\n2\t5\n2\t5\n2\t5\n' >expected
+same 'types whose names are almost the same'
+nr_checks=$((nr_checks + 1))
+[ -e named.trx.clickhouse/type_Ticket.columns ] && [ -e named.trx.clickhouse/type_ticket.columns ] ||
+	complain "a plain name was changed: $(ls named.trx.clickhouse)"
 
 # What was lost.
 printf '0\t1\n1\t1\n' >expected

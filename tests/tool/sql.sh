@@ -233,8 +233,30 @@ nr_checks=$((nr_checks + 1))
 "$tool" sql --type 'nothing=u32 n' plain.trx 'SELECT 1' 2>&1 | grep -q 'the trace has no user event type "nothing"' ||
 	complain 'a type that the trace does not have is not reported'
 
+# The name of a table is that of its event, whatever the order of the types.
+tables=$(dirname "$tool")/../tests/tool/tables
+"$tables" named.trx 'order new' order-new Order order order_12ab34cd x_y 'x y' || complain 'tables fails'
+"$tables" turned.trx 'x y' x_y order_12ab34cd order Order order-new 'order new' || complain 'tables fails'
+for file in named.trx turned.trx; do
+	for table in $(echo .tables | "$tool" sql "$file" 2>err | sed -n 's/^\(type_[A-Za-z0-9_]*\) .*/\1/p'); do
+		echo "$table,$(ask "$file" "SELECT event FROM events JOIN $table USING (number)")"
+	done | sort >"tables.$file"
+done
+cp tables.named.trx expected
+cp tables.turned.trx found
+same 'the names of tables'
+sed -e 's/^\(type_.*\)_[0-9a-f]\{8\},/\1_HASH,/' found | sort >hashed
+printf '%s\n' type_Order_HASH,Order type_order,order type_order_12ab34cd_HASH,order_12ab34cd type_order_new_HASH,order-new \
+	'type_order_new_HASH,order new' 'type_x_y,x_y' 'type_x_y_HASH,x y' | sort >expected
+mv hashed found
+same 'the tables of types whose names are no identifiers'
+"$tables" capital.trx Order || complain 'tables fails'
+echo 1 >expected
+ask capital.trx 'SELECT n FROM type_Order' >found
+same 'a name with a capital letter'
+
 # Unsigned integers of 64 bits are exact: as those that print shows, in their order, all different.
-"$(dirname "$tool")/../tests/tool/tables" requests.trx request || complain 'tables fails'
+"$tables" requests.trx request || complain 'tables fails'
 "$tool" print --format csv --columns number,data.id requests.trx -f event=request | tr -d '\r' | sed 1d >ids
 LC_ALL=C sort -t , -k 2,2n ids >expected
 ask requests.trx 'SELECT number, id FROM type_request ORDER BY id' >found
