@@ -346,6 +346,87 @@ house 'SELECT `data.day`, `data.Day_2`, `data.file`, `data.number`, `data.ns`, `
 	`data.context`, host FROM type_calendar ORDER BY number DESC LIMIT 1' >found
 same 'fields with the names of columns'
 
+# Two loads at the same time. The client of the first one waits before its first row until the file `go` is there.
+cat >slow.sh <<'END'
+#!/bin/sh
+case "$*" in *"INSERT INTO "*)
+	: >held
+	until [ -e go ]; do
+		sleep 0.1
+	done
+	;;
+esac
+exec clickhouse-client "$@"
+END
+sed -i "s|held|$scratch/held|; s|-e go|-e $scratch/go|" slow.sh
+chmod +x slow.sh
+
+# begin_slow DIRECTORY: begin to load it, up to the first row
+begin_slow()
+{
+	rm -f held go
+	CLICKHOUSE_CLIENT="$scratch/slow.sh" "$1/load.sh" --host 127.0.0.1 --port "$one" >out.slow 2>err.slow &
+	slow=$!
+	await [ -e held ]
+}
+
+# uneven: a trace that is there more than once, or has not the events that it should have
+uneven()
+{
+	house 'SELECT file FROM (SELECT file, count() AS times, sum(events) AS events FROM files GROUP BY file) ALL LEFT JOIN
+		(SELECT file, count() AS rows FROM events GROUP BY file) USING file WHERE times != 1 OR events != rows'
+}
+
+"$mklog" twin.trx 500 16 worker || complain 'mklog fails'
+"$tool" export --to clickhouse -o twin.clickhouse twin.trx >out 2>err || complain "export fails: $(cat err)"
+cp -r twin.clickhouse copy.clickhouse
+nr_checks=$((nr_checks + 8))
+begin_slow twin.clickhouse
+twin.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err &
+fast=$!
+# Without a lock, the second load ends.
+waits_or_ends()
+{
+	grep -q 'waiting for another load.sh' err || ! kill -0 "$fast" 2>/dev/null
+}
+await waits_or_ends
+: >go
+wait "$slow" || complain "the first of two loads fails: $(cat err.slow)"
+wait "$fast" || complain "the second of two loads fails: $(cat err)"
+grep -q 'this trace is there already' err || complain "the second load has loaded the trace: $(cat err)"
+[ -z "$(uneven)" ] || complain "traces that are there twice: $(uneven)"
+
+# remove_by FILE: run the statements that a message of load.sh has, and wait until the rows are not there any more
+gone()
+{
+	[ "$(house "SELECT count() FROM files WHERE file = $(cat twin.clickhouse/file)")" = 0 ] &&
+		[ "$(house 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0 ]
+}
+remove_by()
+{
+	grep '^ALTER TABLE' "$1" >alter
+	while read -r statement; do
+		house "$statement" </dev/null
+	done <alter
+	await gone
+}
+
+# A copy of the directory has another lock, as on another machine: the load that ends last says that the trace is double.
+for table in twin.clickhouse/*.columns; do
+	echo "ALTER TABLE txtrace.$(basename "$table" .columns) DELETE WHERE file = $(cat twin.clickhouse/file)"
+done >all
+remove_by all
+begin_slow twin.clickhouse
+copy.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "the load of a copy fails: $(cat err)"
+: >go
+wait "$slow" && complain 'a trace is loaded twice, and load.sh says nothing'
+grep -q 'this trace is there 2 times' err.slow || complain "a double trace is not told: $(cat err.slow)"
+[ "$(uneven)" = "$(cat twin.clickhouse/file)" ] || complain "the query finds as double: $(uneven)"
+twin.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err && complain 'a double trace is taken for a loaded one'
+remove_by err.slow
+twin.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err || complain "after a double trace was removed: $(cat err)"
+[ -z "$(uneven)" ] || complain "a trace is still there twice: $(uneven)"
+
 # Fields: unsigned integers of 64 bits are whole; a new field is a new column; another type is refused.
 sed -n 's/.*"key": \([0-9]*\).*/\1/p' account | sort >expected
 house 'SELECT key FROM type_order' | sort >found

@@ -5,7 +5,9 @@
 # CLICKHOUSE_CLIENT the command to call, if it is not clickhouse-client.
 #
 # Tables that exist are used as they are, whatever their engine.  A trace that is there already is not loaded again.
-# The table of files gets its row last, so a trace without a row there is incomplete.
+# The table of files gets its row last, so a trace without a row there is incomplete.  A lock keeps a second load.sh of
+# this directory waiting.  It does not reach other machines and copies of the directory: if two of these are loaded at
+# the same time, the one that ends last finds two rows in the table of files, and says so.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -32,6 +34,19 @@ ask()
 	${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --query "$query"
 }
 
+# A descriptor that writes, because some file systems lock no other one.
+if [ -w file ]; then
+	exec 9<>file
+else
+	exec 9<file
+fi
+if ! command -v flock >/dev/null; then
+	echo 'load.sh: flock is not installed, so do not load this directory twice at the same time' >&2
+elif ! flock -n 9; then
+	echo 'load.sh: waiting for another load.sh of this directory' >&2
+	flock 9 || fail 'this directory cannot be locked'
+fi
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
@@ -52,9 +67,34 @@ fit_columns()
 	done <"$table.columns"
 }
 
+# removal TABLE...: the statements that remove the rows of this trace
+removal()
+{
+	for table; do
+		echo "ALTER TABLE $database.$table DELETE WHERE file = $file"
+	done
+}
+
+# Print how many times the trace is in the database.
+times_loaded()
+{
+	ask "SELECT count() FROM $database.files WHERE file = $file" "$@" </dev/null
+}
+
+# fail_if_double TIMES: end if the trace is there more than once
+fail_if_double()
+{
+	# shellcheck disable=SC2046  # names of tables
+	[ "$1" -le 1 ] || fail "this trace is there $1 times, because several loads ran at the same time; remove it, and load it
+again:
+$(removal $(for list in *.columns; do echo "${list%.columns}"; done))"
+}
+
 ask "CREATE DATABASE IF NOT EXISTS $database" "$@" </dev/null
 ${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --database "$database" --multiquery <schema.sql
-if [ "$(ask "SELECT count() FROM $database.files WHERE file = $file" "$@" </dev/null)" != 0 ]; then
+known=$(times_loaded "$@")
+fail_if_double "$known"
+if [ "$known" -ne 0 ]; then
 	printf 'load.sh: this trace is there already: file = %s\n' "$file" >&2
 	exit 0
 fi
@@ -68,8 +108,9 @@ for list in *.columns; do
 	union=' UNION ALL '
 done
 rest=$(ask "SELECT name FROM ($(cat "$work/count")) WHERE nr > 0" "$@" </dev/null)
-[ -z "$rest" ] || fail "an earlier load did not end; first remove what it has left:
-$(for table in $rest; do echo "ALTER TABLE $database.$table DELETE WHERE file = $file"; done)"
+# shellcheck disable=SC2086  # names of tables
+[ -z "$rest" ] || fail "an earlier load did not end, or one on another machine still runs; if none runs, remove what is left:
+$(removal $rest)"
 
 load()
 {
@@ -83,3 +124,4 @@ for rows in *.rowbinary; do
 	[ "$rows" = files.rowbinary ] || load "${rows%.rowbinary}" "$@"
 done
 load files "$@"
+fail_if_double "$(times_loaded "$@")"
