@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,13 +258,19 @@ static struct rowbinary *begin_row(struct clickhouse *house, struct table *table
 	return &table->rows;
 }
 
+/* SQLite has no NaN: in its tables it is NULL. */
+static bool is_null(const struct sql_cell *cell)
+{
+	return cell->kind == CELL_NULL || (cell->kind == CELL_REAL && isnan(cell->real));
+}
+
 static void put_cell(struct rowbinary *rows, const struct column *column, const struct sql_cell *cell)
 {
 	char digits[32];
 
 	if (!column->is_key)
-		rowbinary_null(rows, cell->kind == CELL_NULL);
-	if (cell->kind == CELL_NULL)
+		rowbinary_null(rows, is_null(cell));
+	if (is_null(cell))
 		return;
 	if (column->kind == KIND_REAL) {
 		rowbinary_real(rows, cell->kind == CELL_REAL ? cell->real : (double)cell->integer);

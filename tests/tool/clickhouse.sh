@@ -178,8 +178,8 @@ compare_tables()
 "$mksched" core <"$top/tests/data/sched/one_cpu.txt" || complain 'no log could be written'
 "$(dirname "$tool")/../tests/tool/orders" orders.trx >account || complain 'orders fails'
 nr_rows=0
-# Fields that have the names of columns.
-"$(dirname "$tool")/../tests/tool/tables" tables.trx calendar || complain 'tables fails'
+# Fields that have the names of columns, numbers of 64 bits, and numbers that are none.
+"$(dirname "$tool")/../tests/tool/tables" tables.trx request calendar || complain 'tables fails'
 "$(dirname "$tool")/../tests/tool/tables" named.trx 'ticket new' ticket-new Ticket ticket || complain 'tables fails'
 "$(dirname "$tool")/../tests/tool/tables" turned.trx ticket Ticket ticket-new 'ticket new' || complain 'tables fails'
 # A log whose newest events replaced older ones.
@@ -339,6 +339,11 @@ printf '0\t1\n1\t1\n' >expected
 house "SELECT log_has_lost_events AS lost, count() FROM files WHERE file = $(cat plain.trx.clickhouse/file) OR
 	file = $(cat looped.trx.clickhouse/file) GROUP BY lost ORDER BY lost" >found
 same 'the logs that have lost events'
+
+# A number that is none is NULL, and the largest integer is whole.
+printf '6\t18446744073709551615\t18\n' >expected
+house 'SELECT countIf(load IS NULL), max(id), uniqExact(id) FROM type_request' >found
+same 'numbers that are none, and unsigned ones'
 
 # The fields that have the names of columns.
 echo '2	12	22	32	42	52	62	72	82	92' >expected
