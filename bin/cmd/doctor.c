@@ -85,7 +85,7 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	fields_bool(fields, "uses libposixtrace", has_library);
 	fields_text(fields, "object to preload", *object ? object : "none");
 	check_environment(diagnosis);
-	doctor_check_machine(diagnosis, geteuid(), 0);
+	doctor_check_machine(diagnosis, geteuid(), 0, true);
 	/* A program linked with the library does not need the preloaded object. */
 	diagnosis->lacks_library = program->why_not[0] && !has_library && !target_gives_rights(program->program);
 	if (program->why_not[0] && !has_library)
@@ -193,7 +193,7 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 		    "seccomp is on: the process cannot find a stream that it may not open, and its calls are recorded "
 		    "only if it searched for streams before seccomp was on");
 	check_preloads(diagnosis, pid);
-	doctor_check_machine(diagnosis, target.uid, pid);
+	doctor_check_machine(diagnosis, target.uid, pid, false);
 	judge_process(diagnosis, &target);
 	doctor_add_language(diagnosis);
 	doctor_add_imports(diagnosis);

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/memory.h"
+#include "live/directory.h"
 #include "live/sched_refusal.h"
 #include "live/session.h"
 #include "live/target.h"
@@ -59,9 +60,15 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 	char *directory = must(directory_of(target_registry(uid)));
 	struct statvfs status;
 	const char *there = directory;
+	char why[DIRECTORY_REFUSAL_BYTES];
 	unsigned long long room;
 
 	fields_text(&diagnosis->fields, "shared memory", directory);
+	if (directory_is_refused(uid, why)) {
+		diagnosis_add(&diagnosis->obstacles, "%s", why);
+		free(directory);
+		return;
+	}
 	if (access(there, F_OK) != 0)
 		there = "/dev/shm";
 	if (statvfs(there, &status) != 0) {
@@ -127,11 +134,11 @@ static bool check_rings(struct diagnosis *diagnosis)
 	return !obstacle;
 }
 
-void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid)
+void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid, bool is_preloaded)
 {
 	/* If each CPU has its own ring, there is a shared ring besides. If not, there are as many rings as CPUs. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + (check_rings(diagnosis) ? 1 : 0);
-	rlim_t needed = session_ring_size(pid == 0) * nr_rings;
+	rlim_t needed = session_ring_size(is_preloaded) * nr_rings;
 
 	check_shared_memory(diagnosis, uid, needed);
 	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);

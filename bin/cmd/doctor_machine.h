@@ -3,15 +3,16 @@
 #ifndef TXTRACE_CMD_DOCTOR_MACHINE_H
 #define TXTRACE_CMD_DOCTOR_MACHINE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "cmd/diagnosis.h"
 
 /*
  * Add shared memory and limits of a process of this user, and whether the kernel reports its switches.  A pid of 0
- * means this process, and the rings of a preloaded program.
+ * means this process.  is_preloaded: the rings are those of record --preload.
  */
-void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid);
+void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid, bool is_preloaded);
 
 /* Add the seccomp mode of a process, and return its number; 0: it is off, or not known. */
 unsigned int doctor_check_seccomp(struct diagnosis *diagnosis, pid_t pid);

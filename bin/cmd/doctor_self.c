@@ -96,13 +96,13 @@ static long long now_ns(void)
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-static int create(pid_t pid, trace_id_t *trace)
+static int create(pid_t pid, size_t ring_size, trace_id_t *trace)
 {
 	trace_attr_t attr;
 	int error = posix_trace_attr_init(&attr);
 
 	if (!error)
-		error = posix_trace_attr_setstreamsize(&attr, SESSION_STREAM_SIZE);
+		error = posix_trace_attr_setstreamsize(&attr, ring_size);
 	if (!error)
 		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
 	return error ? error : posix_trace_create(pid, &attr, trace);
@@ -138,15 +138,27 @@ static double measure(trace_event_id_t type)
 	return (double)least / MEASURED;
 }
 
-/* Is_own: the mechanisms let each CPU have its own ring.  Return whether there was also room for these rings. */
-static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
+static unsigned int count_rings(trace_id_t trace)
 {
-	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned int nr_rings = 0, nr_wanted = (unsigned int)nr_cpus + (is_own ? 1 : 0);
+	unsigned int nr_rings = 0;
 	trace_attr_t attr;
 
 	if (posix_trace_get_attr(trace, &attr) == 0)
 		txtrace_attr_getrings(&attr, &nr_rings);
+	return nr_rings;
+}
+
+static unsigned int wanted_rings(bool is_own)
+{
+	return (unsigned int)sysconf(_SC_NPROCESSORS_CONF) + (is_own ? 1 : 0);
+}
+
+/* Is_own: the mechanisms let each CPU have its own ring.  Return whether there was also room for these rings. */
+static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int nr_rings = count_rings(trace), nr_wanted = wanted_rings(is_own);
+
 	fields_number(&diagnosis->fields, "CPUs", (unsigned long long)nr_cpus);
 	fields_number(&diagnosis->fields, "rings", nr_rings);
 	if (nr_rings < nr_wanted)
@@ -154,6 +166,31 @@ static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own
 			      "a stream has %u of %u rings, which all CPUs share: there is no room for more", nr_rings,
 			      nr_wanted);
 	return is_own && nr_rings >= nr_wanted;
+}
+
+/* The rings of record --preload are larger, so there may be room for fewer. */
+static void try_preload_rings(struct diagnosis *diagnosis, bool is_own)
+{
+	size_t size = session_ring_size(true);
+	unsigned int nr_rings = 0, nr_wanted = wanted_rings(is_own);
+	trace_id_t trace;
+	int error = create(0, size, &trace);
+
+	if (!error) {
+		nr_rings = count_rings(trace);
+		posix_trace_shutdown(trace);
+	}
+	fields_number(&diagnosis->fields, "preload rings", nr_rings);
+	fields_number(&diagnosis->fields, "preload rings take", (unsigned long long)size * nr_wanted);
+	if (error)
+		diagnosis_add(&diagnosis->annotations,
+			      "record --preload cannot make a ring of %zu bytes: %s; see record --size", size,
+			      strerror(error));
+	else if (nr_rings < nr_wanted)
+		diagnosis_add(&diagnosis->annotations,
+			      "record --preload makes %u of %u rings, of %zu bytes each: there is no room for more, so "
+			      "all CPUs share them; see record --size",
+			      nr_rings, nr_wanted, size);
 }
 
 /*
@@ -166,7 +203,7 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 	unsigned int nr = 0;
 	double cost_ns = 0;
 	trace_id_t trace;
-	int error = create(0, &trace);
+	int error = create(0, session_ring_size(false), &trace);
 
 	if (error) {
 		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", strerror(error));
@@ -202,7 +239,7 @@ static bool try_child(struct diagnosis *diagnosis)
 		for (;;)
 			pause();
 	if (child > 0)
-		error = create(child, &trace);
+		error = create(child, session_ring_size(false), &trace);
 	else
 		error = errno;
 	if (!error)
@@ -314,13 +351,15 @@ void doctor_self(struct diagnosis *diagnosis)
 	fields_begin(fields);
 	put_system(fields);
 	doctor_check_seccomp(diagnosis, getpid());
-	doctor_check_machine(diagnosis, geteuid(), 0);
+	doctor_check_machine(diagnosis, geteuid(), 0, false);
 	for (unsigned int i = 0; !error && i < TXTRACE_MECHANISMS; i++)
 		error = txtrace_check_mechanism((enum txtrace_mechanism_kind)i, &mechanism[i]);
 	is_own = !error && has_own_rings(mechanism);
-	if (error)
+	if (!error)
+		try_preload_rings(diagnosis, is_own);
+	if (error && diagnosis->obstacles.nr == 0)
 		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s", strerror(error));
-	else
+	else if (!error)
 		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, &is_own);
 	is_itself = diagnosis->obstacles.nr == 0;
 	is_others = !error && try_child(diagnosis);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define PARANOID_MAX 2 /* the highest level that permits these records to all users */
@@ -38,6 +39,8 @@ void sched_refusal(int error, char text[SCHED_REFUSAL_BYTES])
 			 "perf_event_open is missing: the kernel has no perf events, or a seccomp profile hides them");
 	else if (error == ENOTSUP)
 		snprintf(text, SCHED_REFUSAL_BYTES, "the kernel does not have them; they need Linux 4.17");
+	else if (error == ESRCH && access("/proc/self/task", F_OK) != 0)
+		snprintf(text, SCHED_REFUSAL_BYTES, "there is no /proc here, which lists the threads of a process");
 	else if (error == EMFILE)
 		snprintf(text, SCHED_REFUSAL_BYTES,
 			 "each thread needs a descriptor for each CPU: raise the limit of open files (ulimit -n)");

@@ -17,6 +17,7 @@
 
 #include "../preload/standalone/ring_size.h"
 #include "base/message.h"
+#include "live/directory.h"
 #include "live/ring_bound.h"
 #include "live/target.h"
 
@@ -60,38 +61,6 @@ bool session_is_refused(char why[SESSION_REFUSAL_BYTES])
 	return false;
 }
 
-static void report_failure(const struct session_options *order, int error)
-{
-	char why[SESSION_REFUSAL_BYTES];
-
-	if ((error == ESRCH || error == ENOMEM) && session_is_refused(why)) {
-		message("%s; a program can trace itself: see TXTRACE_OUT in libtxtrace-preload(7)", why);
-		return;
-	}
-	switch (error) {
-	case ESRCH:
-		message("there is no process %d", (int)order->pid);
-		break;
-	case EPERM:
-		report_not_permitted(order->pid);
-		break;
-	case EAGAIN:
-		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
-		break;
-	case ENOMEM:
-		message("there is not enough shared memory for rings of %zu bytes, or the limit of the size of "
-			"files (ulimit -f) is too small; see --size",
-			order->stream_size);
-		break;
-	case EACCES:
-		message("other users can access the directory for shared memory, or its files are damaged; see "
-			"TXTRACE_DIR in posixtrace(7)");
-		break;
-	default:
-		message_error(error, "cannot trace process %d", (int)order->pid);
-	}
-}
-
 /* Create the stream, with rings that grow up to this size, or of the usual size if it is 0.  Return an error number. */
 static int create(const struct session_options *order, size_t largest_size, trace_id_t *trace)
 {
@@ -128,6 +97,68 @@ static int create(const struct session_options *order, size_t largest_size, trac
 		error = posix_trace_create(order->pid, &attr, trace);
 	posix_trace_attr_destroy(&attr);
 	return error;
+}
+
+/* Create a stream for a process, but without a log and the thread that writes it, and end it. */
+static int try(const struct session_options *order, pid_t pid)
+{
+	struct session_options tried = *order;
+	trace_id_t trace;
+	int error;
+
+	tried.pid = pid;
+	tried.log = -1;
+	tried.stream_policy = POSIX_TRACE_LOOP;
+	error = create(&tried, 0, &trace);
+	if (!error)
+		posix_trace_shutdown(trace);
+	return error;
+}
+
+/* EPERM may be about the process; or a filter refuses a system call, and then EPERM comes without the process, too. */
+static bool is_call_refused(const struct session_options *order)
+{
+	return try(order, order->pid) == 0 || try(order, 0) == EPERM;
+}
+
+static void report_failure(const struct session_options *order, int error)
+{
+	char why[SESSION_REFUSAL_BYTES], directory[DIRECTORY_REFUSAL_BYTES];
+
+	if (directory_is_refused(geteuid(), directory)) {
+		message("%s", directory);
+		return;
+	}
+	if ((error == ESRCH || error == ENOMEM) && session_is_refused(why)) {
+		message("%s; a program can trace itself: see TXTRACE_OUT in libtxtrace-preload(7)", why);
+		return;
+	}
+	switch (error) {
+	case ESRCH:
+		message("there is no process %d", (int)order->pid);
+		break;
+	case EPERM:
+		if (is_call_refused(order))
+			message("a system call that streams need is not permitted: a system call filter (seccomp), or "
+				"a container");
+		else
+			report_not_permitted(order->pid);
+		break;
+	case EAGAIN:
+		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
+		break;
+	case ENOMEM:
+		message("there is not enough shared memory for rings of %zu bytes, or the limit of the size of "
+			"files (ulimit -f) is too small; see --size",
+			order->stream_size);
+		break;
+	case EACCES:
+		message("a file in the directory for shared memory belongs to another user, or is damaged; see "
+			"TXTRACE_DIR in posixtrace(7)");
+		break;
+	default:
+		message_error(error, "cannot trace process %d", (int)order->pid);
+	}
 }
 
 bool session_create(const struct session_options *order, trace_id_t *trace)

@@ -28,6 +28,8 @@
  */
 static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
 
+static char refused[sizeof(directory)]; /* the directory that cannot be used */
+
 static bool is_private(const struct stat *status)
 {
 	return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
@@ -68,8 +70,14 @@ int px_shm_init(void)
 	return 0;
 
 refuse:
+	memcpy(refused, directory, sizeof(refused));
 	directory[0] = '\0';
 	return errno == ENOSPC ? ENOMEM : errno;
+}
+
+const char *px_shm_refused(void)
+{
+	return directory[0] || !refused[0] ? NULL : refused;
 }
 
 /* Build the path without stdio, because a trace point may attach a segment. */

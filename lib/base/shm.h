@@ -32,6 +32,9 @@ struct px_mapping {
 /* Find and check the directory.  Create it if it is missing. */
 int px_shm_init(void);
 
+/* Return the directory that px_shm_init() has refused, or NULL if it has found one. */
+const char *px_shm_refused(void);
+
 /*
  * Create a segment of zeros and map it.  Allocate its space now, so that a full file system causes
  * ENOMEM here and not SIGBUS later.  Return EEXIST if the name is in use.

@@ -72,7 +72,7 @@ void px_flush_mark_forked(unsigned long id);
  */
 int px_flush_former(unsigned long id, struct px_stream *former);
 
-/* Start the flush thread.  Return 0 or ENOMEM. */
+/* Start the flush thread.  Return 0, ENOMEM, or EPERM if a system call filter refuses the thread. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 
 /* Wait for the end of the flush thread.  The identifier must be closed, and the caller must not hold its lock. */

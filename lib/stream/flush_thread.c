@@ -269,7 +269,7 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 	pthread_attr_destroy(&attr);
 	stream->logging.has_flusher = error == 0;
-	return error ? ENOMEM : 0;
+	return error == EPERM ? EPERM : error ? ENOMEM : 0;
 }
 
 void px_flush_join_thread(struct px_stream *stream)

@@ -26,6 +26,7 @@
 #include <trace_ext.h>
 
 #include "base/clock.h"
+#include "base/shm.h"
 #include "file_status.h"
 #include "hook.h"
 #include "ring/growth.h"
@@ -303,7 +304,11 @@ static void begin_log(bool has_former)
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlinkat, AT_FDCWD, log_path, 0);
-		px_warn("%s: %s; no log is written", log_path, px_error_text(error));
+		if (px_shm_refused())
+			px_warn("%s, the directory for shared memory, cannot be used: %s; no log is written; see "
+				"TXTRACE_DIR in posixtrace(7)", px_shm_refused(), px_error_text(error));
+		else
+			px_warn("%s: %s; no log is written", log_path, px_error_text(error));
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);

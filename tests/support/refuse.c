@@ -34,9 +34,11 @@ static const struct {
 	unsigned int number;
 	unsigned int of_ipc; /* or 0 */
 } calls[] = {
+	{"clone3", 435, 0},
 	{"fallocate", SYS_fallocate, 0},
 	{"futex_waitv", SYS_futex_waitv, 0},
 	{"linkat", SYS_linkat, 0},
+	{"madvise", SYS_madvise, 0},
 	{"membarrier", SYS_membarrier, 0},
 	{"memfd_create", SYS_memfd_create, 0},
 	{"mremap", SYS_mremap, 0},

@@ -90,6 +90,37 @@ if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
 	kill "$pid"
 fi
 
+# Directories for shared memory that the library refuses: doctor says so before record fails, and both say why.
+# refused_directory DIRECTORY TEXT RUN...: in this directory; the tool is run by RUN
+refused_directory()
+{
+	refused=$1 text=$2
+	shift 2
+	for arguments in --self true; do
+		what="doctor $arguments with $refused"
+		nr_checks=$((nr_checks + 1))
+		"$@" "$tool" doctor "$arguments" >"$scratch/out" 2>&1
+		[ $? -eq 1 ] || complain "$what does not exit with 1: $(cat "$scratch/out")"
+		shows 'because' "$text"
+	done
+	nr_checks=$((nr_checks + 1))
+	"$@" "$tool" record --quiet -o - true >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 125 ] || complain "record with $refused does not exit with 125"
+	grep -qF -e "$refused" "$scratch/err" && grep -qF -e "$text" "$scratch/err" ||
+		complain "record with $refused says: $(cat "$scratch/err")"
+}
+mkdir -m 755 "$scratch/open"
+refused_directory "$scratch/open" 'its mode is 0755, not 0700' env TXTRACE_DIR="$scratch/open"
+: >"$scratch/file"
+refused_directory "$scratch/file" 'is no directory' env TXTRACE_DIR="$scratch/file"
+refused_directory "$scratch/no/such" 'cannot be made: No such file' env TXTRACE_DIR="$scratch/no/such"
+if [ "$(id -u)" -eq 0 ] && $as_user "$tool" version >/dev/null 2>&1; then
+	rm -rf "/dev/shm/posixtrace-$user"
+	mkdir -m 700 "/dev/shm/posixtrace-$user"
+	refused_directory "/dev/shm/posixtrace-$user" "belongs to root, not to user $user" $as_user
+	rmdir "/dev/shm/posixtrace-$user"
+fi
+
 own_preload || finish
 
 # A program that could be preloaded: which wrapped functions it calls, and which it does not.

@@ -151,6 +151,12 @@ refused 0 futex_waitv "{'futex_waitv'}"
 refused 0 perf_event_open "{'perf_event_open'}"
 refused 0 process_vm_readv "{'process_vm_readv'}"
 refused 1 shmget "{'System V memory'}"
+# What no stream can be without: it is not the fault of the process.
+refuses 'fallocate fails with 1' 'a system call filter' "$refuse" 1 fallocate
+# glibc makes threads by clone3(2) from 2.34 on.
+if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { exit !found }'; then
+	refuses 'clone3 fails with 1' 'a system call filter' "$refuse" 1 clone3
+fi
 # As in a container that forwards only old system calls.
 all=rseq,membarrier,futex_waitv,perf_event_open,process_vm_readv,openat2,renameat2,memfd_create
 refused 0 $all "{'rseq', 'membarrier', 'futex_waitv', 'perf_event_open', 'process_vm_readv'}"
@@ -187,11 +193,42 @@ self 0 '/dev/shm of 64 MB' "result['shared_memory_size'] == 64 << 20 and result[
 records '/dev/shm of 64 MB' small 64m
 self 0 '/dev/shm of 3 MB' "result['shared_memory_size'] == 3 << 20 and result['traces_others'] and
 	1 <= result['rings'] < $cpus + $own and any('no room for more' in note for note in result['note'])" small 3m
+# Room for all rings, but not for the larger ones of record --preload; then not for one of these.  Each size is measured.
+rings=$((cpus + own))
+preload_ring=$(($(python3 -c 'import json; print(json.load(open("self.json"))["preload_rings_take"])') / rings))
+if [ $preload_ring -ge $((2 << 20)) ]; then
+	self 0 'room for the rings without --preload' "result['rings'] == $rings and 1 <= result['preload_rings'] < $rings and
+		result['preload_rings_take'] > result['rings_take'] and not any('fewer' in note for note in result['note']) and
+		any('record --preload makes %d of %d' % (result['preload_rings'], $rings) in note for note in result['note'])" \
+		small $((preload_ring * 2 > (rings + 1) << 20 ? preload_ring * 2 : (rings + 1) << 20))
+	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] == 0 and result['traces_itself'] and
+		any('record --preload cannot make a ring' in note for note in result['note'])" small $preload_ring
+	if has_object; then
+		nr_checks=$((nr_checks + 1))
+		small $preload_ring "$tool" record --preload --force -o own.trx true >out 2>err &&
+			complain 'record --preload finds room where doctor --self does not'
+	fi
+fi
 nr_checks=$((nr_checks + 1))
 small 100k "$tool" doctor --self --format json >self.json 2>err
 [ $? -eq 1 ] || complain "doctor --self does not find that there is no room: $(cat self.json err)"
 grep -q '"traces_others": false' self.json && grep -q 'there is no room for a ring' self.json || complain "no room: $(cat self.json)"
 refuses '/dev/shm of 100 kB' 'not enough shared memory' small 100k
+
+# A /dev/shm that is read-only: the message names the directory, and the variable for another one.
+readonly_shm()
+{
+	mounted "mount -t tmpfs -o ro tmpfs /dev/shm" "$@"
+}
+refuses 'a read-only /dev/shm' '/dev/shm/posixtrace-.*Read-only.*TXTRACE_DIR' readonly_shm
+nr_checks=$((nr_checks + 1))
+readonly_shm "$tool" doctor --self >out 2>&1 && complain 'doctor --self finds no fault in a read-only /dev/shm'
+grep -q '^because .*/dev/shm/posixtrace-.*Read-only.*TXTRACE_DIR' out || complain "a read-only /dev/shm: doctor --self says $(cat out)"
+if has_object; then
+	nr_checks=$((nr_checks + 1))
+	TXTRACE_OUT=$PWD/none.trx readonly_shm env LD_PRELOAD="$object" true >out 2>&1
+	grep -q '/dev/shm/posixtrace-.*Read-only.*TXTRACE_DIR' out || complain "a read-only /dev/shm: the object says $(cat out)"
+fi
 
 # A root directory that is read-only, but for the directory of the output and /dev/shm.
 readonly_root()
@@ -212,7 +249,8 @@ without_proc()
 	mounted "mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount -t tmpfs tmpfs /proc" "$@"
 }
 if without_proc true; then
-	self 1 'no /proc' "{'/proc'} <= unused and result['seccomp'] == 'not known' and not result['traces_others']" without_proc
+	self 1 'no /proc' "{'/proc'} <= unused and result['seccomp'] == 'not known' and not result['traces_others'] and
+		('perf_event_open' in $usual or 'there is no /proc' in reason['perf_event_open'])" without_proc
 	refuses 'no /proc' 'there is no /proc here' without_proc
 	alone 'no /proc' without_proc
 else
