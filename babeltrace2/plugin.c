@@ -12,18 +12,21 @@
  * call has allocated until then is not freed, and the iterator makes no more messages.
  */
 #include <babeltrace2/babeltrace.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "export/ctf_messages.h"
+#include "input/relay.h"
+#include "input/unpack.h"
 
 #define INPUTS_MAX 4096
 #define MAGIC_BYTES 4
+#define INPUTS "inputs"
+#define TICK "tick-ns"
 #define WEIGHT 0.9 /* of a file with the mark of a trace buffer */
 
 struct input {
@@ -89,13 +92,26 @@ static void file_finalize(bt_self_component_source *self)
 #define FAIL(self, ...) \
 	((void)bt_current_thread_error_append_cause_from_component(self, __FILE__, __LINE__, __VA_ARGS__))
 
+/* A parameter whose name is not known is a mistake, and must not be ignored. */
+static bt_value_map_foreach_entry_const_func_status check_name(const char *name, const bt_value *value, void *self)
+{
+	(void)value;
+	if (strcmp(name, INPUTS) == 0 || strcmp(name, TICK) == 0)
+		return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+	FAIL(self, "there is no parameter %s, but there are " INPUTS " and " TICK, name);
+	return BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR;
+}
+
 /* Read the parameters.  Return false, and say why, if they are wrong. */
 static bool read_parameters(bt_self_component *self, const bt_value *parameters, const bt_value **inputs,
 			    double *tick_ns)
 {
-	const bt_value *tick = bt_value_map_borrow_entry_value_const(parameters, "tick-ns");
+	const bt_value *tick = bt_value_map_borrow_entry_value_const(parameters, TICK);
 
-	*inputs = bt_value_map_borrow_entry_value_const(parameters, "inputs");
+	if (bt_value_map_foreach_entry_const(parameters, check_name, self) !=
+	    BT_VALUE_MAP_FOREACH_ENTRY_CONST_STATUS_OK)
+		return false;
+	*inputs = bt_value_map_borrow_entry_value_const(parameters, INPUTS);
 	if (!*inputs || !bt_value_is_array(*inputs) || bt_value_array_is_empty(*inputs) ||
 	    bt_value_array_get_length(*inputs) > INPUTS_MAX) {
 		FAIL(self, "the parameter inputs must be an array of 1 to %d files", INPUTS_MAX);
@@ -307,19 +323,48 @@ file_iterator_seek_beginning(bt_self_message_iterator *self)
 
 /* Discovery: babeltrace2 asks for each file that it is given whether this class can read it. */
 
-/* Return true if the file begins with the mark of a trace buffer, in either byte order. */
+/* Return true for the mark of a trace buffer, in either byte order, and for a stream of record -o -. */
+static bool begins_trace(struct stream *stream)
+{
+	const unsigned char *bytes;
+	size_t size = stream_peek(stream, &bytes);
+
+	return relay_is(bytes, size) || (size >= MAGIC_BYTES && (memcmp(bytes, "BTXT", MAGIC_BYTES) == 0 ||
+								 memcmp(bytes, "TXTB", MAGIC_BYTES) == 0));
+}
+
+struct question {
+	const char *path;
+	bool is_trace;
+};
+
+/* Look at the first bytes of a file, or of the contents of a compressed one. */
+static void look(void *argument)
+{
+	struct question *question = argument;
+	struct stream file, unpacked;
+	const unsigned char *bytes;
+	struct stat status;
+	const char *fault;
+	size_t size;
+
+	if (stat(question->path, &status) != 0 || !S_ISREG(status.st_mode) || !stream_open(&file, question->path))
+		return;
+	size = stream_peek(&file, &bytes);
+	if (!unpack_kind(bytes, size)) {
+		question->is_trace = begins_trace(&file);
+	} else if (unpack_open(&unpacked, &file, &file, UNPACK_RATIO, &fault)) {
+		question->is_trace = begins_trace(&unpacked);
+		stream_close(&unpacked);
+	}
+	stream_close(&file);
+}
+
 static bool is_trace(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char magic[MAGIC_BYTES];
-	bool is_it;
+	struct question question = {.path = path};
 
-	if (fd < 0)
-		return false;
-	is_it = read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-		(memcmp(magic, "BTXT", sizeof(magic)) == 0 || memcmp(magic, "TXTB", sizeof(magic)) == 0);
-	close(fd);
-	return is_it;
+	return run(look, &question) && question.is_trace;
 }
 
 static bt_component_class_query_method_status file_query(bt_self_component_class_source *self,
@@ -356,7 +401,13 @@ BT_PLUGIN_LICENSE("MIT");
 
 BT_PLUGIN_SOURCE_COMPONENT_CLASS(file, file_iterator_next);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_DESCRIPTION(file, "Read logs of posixtrace and trace buffers of ThreadX");
-BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(file, "See babeltrace2-plugin-txtrace(7).");
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(
+	file, "Parameters:\n"
+	      "  " INPUTS "=ARRAY OF STRINGS  the files: logs, trace buffers, and streams of txtrace record -o -,\n"
+	      "                           also compressed\n"
+	      "  " TICK "=NUMBER           the length of a tick of a trace buffer of ThreadX, in nanoseconds\n"
+	      "\n"
+	      "See babeltrace2-plugin-txtrace(7).");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(file, file_initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(file, file_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(file, file_query);

@@ -73,6 +73,26 @@ nr_checks=$((nr_checks + 1))
 babeltrace2 "$scratch/gap.trx" 2>&1 >"$scratch/out" | grep -q 'discarded [0-9]* events' ||
 	complain "Babeltrace reports no discarded events"
 
+# A stream that record -o - has sent, and compressed files, are found by themselves, too.
+own_streams
+nr_checks=$((nr_checks + 1))
+"$tool" record -o - "$subject" -n 20 2>"$scratch/err" >"$scratch/stream" || complain "record -o - fails: $(cat "$scratch/err")"
+"$tool" pack -o "$scratch/packed.trx" "$scratch/stream" 2>"$scratch/err" || complain "pack fails: $(cat "$scratch/err")"
+events "$scratch/packed.trx" >"$scratch/all"
+[ -s "$scratch/all" ] || complain 'the stream has no events'
+for program in gzip xz zstd; do
+	! has_program $program "files made by $program" || $program -c "$scratch/stream" >"$scratch/stream.$program"
+done
+# Only compressions that the build has are read.
+for file in "$scratch/stream" "$scratch"/stream.*; do
+	"$tool" info "$file" >/dev/null 2>&1 || continue
+	nr_checks=$((nr_checks + 1))
+	events "$file" | cmp -s - "$scratch/all" || complain "$file: $(cat "$scratch/err")"
+done
+echo 'no trace' | gzip -c >"$scratch/text.gz"
+nr_checks=$((nr_checks + 1))
+babeltrace2 "$scratch/text.gz" >"$scratch/out" 2>&1 && complain 'a compressed text is taken for a trace'
+
 # Errors are those of Babeltrace, not exits of the plugin.
 # refuses TEXT ARGUMENT...
 refuses()
@@ -90,6 +110,10 @@ printf 'BTXT and no trace' >"$scratch/false.trx"
 refuses 'the trace cannot be read' "$scratch/false.trx"
 refuses 'the parameter inputs' --component=source.txtrace.file
 refuses 'the parameter tick-ns' --component=source.txtrace.file --params="inputs=[\"$log\"],tick-ns=\"a\""
+refuses 'there is no parameter tick_ns' --component=source.txtrace.file --params="inputs=[\"$log\"],tick_ns=5"
+nr_checks=$((nr_checks + 1))
+babeltrace2 help source.txtrace.file >"$scratch/out" 2>&1
+grep -q 'tick-ns=NUMBER' "$scratch/out" && grep -q 'inputs=' "$scratch/out" || complain "help: $(cat "$scratch/out")"
 
 # No memory: at each of the first allocations, and at some later ones.
 object=$scratch/fail_alloc.so
