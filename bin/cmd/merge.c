@@ -237,6 +237,13 @@ static bool open_again(const struct options *options)
 	return true;
 }
 
+/* Only trace buffers have ticks. */
+static void check_tick(const struct options *options, bool has_foreign)
+{
+	if (options->selection.tick_ns > 0 && !has_foreign)
+		message("--tick changes nothing: no file is a trace buffer");
+}
+
 /* Decide whether the output is a log. */
 static bool choose_output(struct options *options)
 {
@@ -245,6 +252,7 @@ static bool choose_output(struct options *options)
 	for (unsigned int i = 0; i < nr_inputs; i++)
 		if (inputs[i].is_foreign && !foreign)
 			foreign = inputs[i].path;
+	check_tick(options, foreign != NULL);
 	options->is_log = options->to == TO_LOG ||
 			  (options->to == TO_CHOSEN && !foreign && !options->trx.splits && !options->trx.per_core);
 	if (options->is_log && foreign)
@@ -390,6 +398,14 @@ static int merge_files(struct options *options, int n, char **paths)
 
 /* Options. */
 
+static bool has_offset(const struct options *options, const char *file, size_t length)
+{
+	for (unsigned int i = 0; i < options->nr_offsets; i++)
+		if (options->offset[i].length == length && memcmp(options->offset[i].file, file, length) == 0)
+			return true;
+	return false;
+}
+
 static bool read_offset(struct options *options, const char *argument)
 {
 	const char *equals = strrchr(argument, '=');
@@ -397,6 +413,10 @@ static bool read_offset(struct options *options, const char *argument)
 
 	if (!equals || equals == argument) {
 		message("--offset takes FILE=TIME, not %s", argument);
+		return false;
+	}
+	if (has_offset(options, argument, (size_t)(equals - argument))) {
+		message("--offset is given twice for %.*s", (int)(equals - argument), argument);
 		return false;
 	}
 	options->offset = must(reallocarray(options->offset, options->nr_offsets + 1, sizeof(*offset)));

@@ -74,9 +74,9 @@ static void report_unknown(const struct merge_clock *clocks, const struct messag
 	}
 	if (nr_unknown > nr)
 		snprintf(more, sizeof(more), " and %u more files", nr_unknown - nr);
-	message("%s%s: how far the times are from those of other hosts is not known, because the file does not tell "
-		"how far the clock was from UTC; see --message and --offset",
-		names, more);
+	message("%s%s: how far the times are from those of other hosts is not known, because %s not tell how far the "
+		"clock was from UTC; see --message and --offset",
+		names, more, nr_unknown > 1 ? "these files do" : "the file does");
 }
 
 /* Say how far the clocks of several hosts are from each other at most.  Those that the user has set are as told. */

@@ -203,8 +203,11 @@ static bool merge_files(struct messages_file *files, unsigned int nr,
 
 /* Many files. */
 
-/* Make a file that has a name until it is removed.  Return its descriptor, or -1 after a message. */
-static int make_temporary(const char *directory, const char *name, char **path)
+/*
+ * Make a file that has a name until it is removed.  Return its descriptor, or -1 after a message about `shown`, or
+ * about the directory if that is NULL.
+ */
+static int make_temporary(const char *directory, const char *name, const char *shown, char **path)
 {
 	int fd;
 
@@ -212,7 +215,7 @@ static int make_temporary(const char *directory, const char *name, char **path)
 		*path = must(NULL);
 	fd = leftovers_make(*path);
 	if (fd < 0) {
-		message_error(errno, "%s", *path);
+		message_error(errno, "%s", shown ?: directory);
 		free(*path);
 		*path = NULL;
 	}
@@ -242,7 +245,7 @@ static struct messages_file *merge_groups(struct messages_file *files, unsigned 
 	for (unsigned int at = 0; at < nr_files; at += MERGE_AT_ONCE) {
 		unsigned int part = nr_files - at < MERGE_AT_ONCE ? nr_files - at : MERGE_AT_ONCE;
 		char *path;
-		int fd = make_temporary(temporary_directory(), "txtrace-merge", &path);
+		int fd = make_temporary(temporary_directory(), "txtrace-merge", NULL, &path);
 		bool is_fine = fd >= 0;
 
 		if (is_fine) {
@@ -354,14 +357,15 @@ static bool finish(const struct merge_log *merge, int fd, const char *target, co
 }
 
 /* Open a file for the merged log: without a name if that is possible.  Return -1 after a message. */
-static int open_output(const char *target, bool is_copied, char **part)
+static int open_output(const char *target, const char *output, bool is_copied, char **part)
 {
 	char *directory = is_copied ? must(strdup(temporary_directory())) : must(directory_of(target));
 	int fd = is_copied ? -1 : unnamed_open(target, O_RDWR);
 
 	*part = NULL;
 	if (fd < 0)
-		fd = make_temporary(directory, is_copied ? "txtrace-merge" : name_of(target), part);
+		fd = make_temporary(directory, is_copied ? "txtrace-merge" : name_of(target),
+				    is_copied ? NULL : output, part);
 	free(directory);
 	return fd;
 }
@@ -378,7 +382,7 @@ bool merge_log_write(const struct merge_log *merge)
 		return false;
 	}
 	target = must(target_of(merge->output));
-	fd = open_output(target, is_stdout || is_device(merge->output), &part);
+	fd = open_output(target, merge->output, is_stdout || is_device(merge->output), &part);
 	is_fine = fd >= 0 && merge_into(merge, fd) && finish(merge, fd, target, part);
 	if (fd >= 0)
 		close(fd);

@@ -374,6 +374,29 @@ static void place_all(struct messages *messages)
 	share_clocks(messages);
 }
 
+static bool has_end(const struct list *list, unsigned int kind)
+{
+	const struct end *end = list->items;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (end[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* Say which events of the user's messages are in no file: a name may be misspelt. */
+static void report_missing(const struct messages *messages, const struct spans *kinds)
+{
+	for (unsigned int i = 0; i < kinds->nr; i++) {
+		const struct span *kind = &kinds->span[i];
+
+		if (!has_end(&messages->sent, i))
+			message("--message %s: no file has an event %s with that number", kind->name, kind->begins);
+		if (!has_end(&messages->received, i))
+			message("--message %s: no file has an event %s with that number", kind->name, kind->ends);
+	}
+}
+
 static bool gather(struct messages *messages, struct spans *kinds)
 {
 	unsigned int nr_files = messages->nr_files;
@@ -386,8 +409,10 @@ static bool gather(struct messages *messages, struct spans *kinds)
 	messages->last_ns = must(calloc(nr_files, sizeof(*messages->last_ns)));
 	for (unsigned int i = 0; is_fine && i < nr_files; i++)
 		is_fine = read_file(messages, i, kinds);
-	if (is_fine)
+	if (is_fine) {
+		report_missing(messages, kinds);
 		match(messages);
+	}
 	if (messages->nr_ambiguous > 0)
 		message("--message: several messages have the same number; these %zu numbers are not used",
 			messages->nr_ambiguous);

@@ -44,9 +44,9 @@ static inline int64_t messages_time(const struct messages_file *file, int64_t ti
 }
 
 /*
- * Read the events of all files, find the corrections, and print what is known of each clock.  `kinds` has the events of
- * messages.  The sources are at their beginning afterwards.  Without messages, the corrections are 0.  If a file cannot
- * be opened, print a message and return false.
+ * Read the events of all files, find the corrections, and print what is known of each clock, and which events of
+ * `kinds`, the messages, no file has.  The sources are at their beginning afterwards.  Without messages, the
+ * corrections are 0.  If a file cannot be opened, print a message and return false.
  */
 bool messages_place(struct spans *kinds, struct messages_file *files, unsigned int nr_files);
 

@@ -123,6 +123,11 @@ grep -q 'm1.trx: .* messages between it and .* contradict each other: a clock wa
 	complain "a clock that was set is not told: $(cat err)"
 "$tool" merge --force -o out.trx --message 'none..nothing:u32' m0.trx m1.trx m2.trx 2>err || complain "merge fails: $(cat err)"
 grep -q 'm2.trx: no message tells how far its clock is from that of m0.trx' err || complain "no messages: $(cat err)"
+nr_checks=$((nr_checks + 1))
+for name in none nothing; do
+	grep -qF -e "--message none..nothing:u32: no file has an event $name with that number" err ||
+		complain "an event of --message that is in no file is not told: $(cat err)"
+done
 
 # Numbers that several messages have tell nothing.
 make_traces 0 0
@@ -143,6 +148,7 @@ grep -q 'contradict' err && complain "same numbers are used: $(cat err)"
 nr_checks=$((nr_checks + 3))
 "$tool" merge --force -o out.trx --message 'sent..received:number' --offset t1.trx=1.5s --offset t2.trx=-40ms \
 	t0.trx t1.trx t2.trx 2>err || complain "merge fails: $(cat err)"
+! grep 'no file has' err || complain 'events of messages are there, and merge says that they are not'
 for line in '1 1500000' '2 -40000'; do
 	file=${line% *}
 	sed -n "s/.*t$file.trx: its clock was \([0-9.]*\) \([a-z]*\) +- \([0-9.]*\) \([a-z]*\) \(ahead of\|behind\) .*/\1 \2 \3 \4 \5/p" err |

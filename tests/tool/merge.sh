@@ -37,6 +37,8 @@ fails 2 'two files or more' merge -o "$scratch/out.trx" "$scratch/one.trx"
 fails 2 'FILE=TIME' merge -o "$scratch/out.trx" --offset 5ms "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'is not a time' merge -o "$scratch/out.trx" --offset "$scratch/one.trx=5" "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'not among the files' merge -o "$scratch/out.trx" --offset three.trx=5ms "$scratch/one.trx" "$scratch/two.trx"
+fails 2 "--offset is given twice for $scratch/one.trx" merge -o "$scratch/out.trx" --offset "$scratch/one.trx=1ms" \
+	--offset "$scratch/one.trx=2ms" "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'is an input file' merge --force -o "$scratch/one.trx" "$scratch/one.trx" "$scratch/two.trx"
 fails 2 'use -o FILE' merge --split -o - "$scratch/one.trx" "$scratch/two.trx"
 
@@ -131,6 +133,11 @@ nr_checks=$((nr_checks + 2))
 fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/late" "$scratch/early"
 cp "$scratch/early" "$scratch/copied"
 fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/copied"
+fails 2 " $scratch/nosuch/m.trx: No such file" merge -o "$scratch/nosuch/m.trx" "$scratch/early" "$scratch/late"
+nr_checks=$((nr_checks + 1))
+"$tool" merge --to log --tick 5 --force -o "$scratch/out.trx" "$scratch/early" "$scratch/late" 2>"$scratch/err" ||
+	complain "merge --tick with logs: $(cat "$scratch/err")"
+grep -q -e '--tick changes nothing' "$scratch/err" || complain "merge --tick with logs says: $(cat "$scratch/err")"
 
 # A log is moved in time so that a trace buffer begins with it.
 merge "$scratch/out.trx" --offset "$scratch/early=1s" "$scratch/early" "$scratch/one.trx"
