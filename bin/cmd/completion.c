@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/completion.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,10 @@ static const char functions[] =
 	"\t\tcompopt -o nospace 2>/dev/null\n"
 	"\t\tmapfile -t COMPREPLY < <(_txtrace_list \"${what,,}\" \"$cur\")\n"
 	"\t\t;;\n"
+	"\tCOMMAND_OR_PID)\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tmapfile -t COMPREPLY < <(_txtrace_pids \"$cur\"; compgen -c -- \"$cur\"; compgen -f -- \"$cur\")\n"
+	"\t\t;;\n"
 	"\tPID) mapfile -t COMPREPLY < <(_txtrace_pids \"$cur\") ;;\n"
 	"\tesac\n"
 	"}\n"
@@ -81,13 +86,13 @@ static const char functions[] =
 	"_txtrace()\n"
 	"{\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	"\tlocal command=${COMP_WORDS[1]} options='' arguments='' what=''\n"
+	"\tlocal command=${COMP_WORDS[1]} options='' arguments='' what='' equal=''\n"
 	"\n"
 	"\tCOMPREPLY=()\n"
 	"\tif [[ $cur == = ]]; then\n"
-	"\t\tcur=''\n"
+	"\t\tcur='' equal='='\n"
 	"\telif [[ $prev == = ]]; then\n"
-	"\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"\t\tprev=${COMP_WORDS[COMP_CWORD - 2]} equal='='\n"
 	"\tfi\n";
 
 static const char end[] = "\tif [[ $what ]]; then\n"
@@ -109,10 +114,37 @@ static void print_names(char separator)
 		printf("%s%c", (*at)->name, separator);
 }
 
+/* Of the words of "A|B|C" or "[=A|B|C]", return those that a user types, each with a '|' behind it. */
+static const char *words_of(const char *argument)
+{
+	static char words[256];
+	size_t used = 0;
+
+	for (const char *at = argument + strspn(argument, "[="); *at;) {
+		size_t length = strcspn(at, "|]"), typed = length;
+
+		while (typed > 0 && isupper((unsigned char)at[typed - 1]))
+			typed--;
+		if (typed > 0 && used + typed + 2 <= sizeof(words)) {
+			memcpy(words + used, at, typed);
+			used += typed;
+			words[used++] = '|';
+		}
+		at += length + strspn(at + length, "|]");
+	}
+	words[used] = '\0';
+	return words;
+}
+
 const char *completion_kind(const char *argument)
 {
 	static const char *const kinds[] = {"COMMAND", "PID", "FILE", "DIR"};
+	static const char process[] = "(-p PID | ";
 
+	if (strncmp(argument, process, sizeof(process) - 1) == 0)
+		argument += sizeof(process) - 1; /* the process is the argument of an option */
+	if (strncmp(argument, "(COMMAND | PID", strlen("(COMMAND | PID")) == 0)
+		return "COMMAND_OR_PID";
 	if (strcmp(argument, "PID|FILE") == 0)
 		return "PID_OR_FILE";
 	if (strcmp(argument, "OLD NEW") == 0)
@@ -124,7 +156,7 @@ const char *completion_kind(const char *argument)
 	if (strncmp(argument, "FILE [THREAD", strlen("FILE [THREAD")) == 0)
 		return "FILE_THREAD";
 	if (strchr(argument, '|') && argument[0] != '(' && strncmp(argument, "PID", 3) != 0)
-		return argument;
+		return words_of(argument);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strstr(argument, kinds[i]))
 			return kinds[i];
@@ -150,10 +182,12 @@ static void print_command(const struct command *command)
 static void print_values(const struct command *command)
 {
 	for (const struct option_row *row = command->options; row && row->name; row++) {
-		if (!row->argument || options_is_optional(row))
+		if (!row->argument)
 			continue;
-		printf("\t'%s --%s'", command->name, row->name);
-		if (row->code < 256)
+		printf("\t'%s --%s='", command->name, row->name);
+		if (!options_is_optional(row))
+			printf(" | '%s --%s'", command->name, row->name);
+		if (row->code < 256 && !options_is_optional(row))
 			printf(" | '%s -%c'", command->name, row->code);
 		printf(") what='%s' ;;\n", completion_kind(row->argument));
 	}
@@ -167,7 +201,7 @@ void completion_print_bash(void)
 	fputs("--help|--version' \"$cur\"\n\t\treturn\n\tfi\n\tcase $command in\n", stdout);
 	for (const struct command *const *at = commands; *at; at++)
 		print_command(*at);
-	fputs("\tesac\n\tcase \"$command $prev\" in\n", stdout);
+	fputs("\tesac\n\tcase \"$command $prev$equal\" in\n", stdout);
 	for (const struct command *const *at = commands; *at; at++)
 		print_values(*at);
 	fputs("\tesac\n", stdout);

@@ -7,8 +7,9 @@
 
 /*
  * Return what completes an argument whose name is in capitals, such as FILE: COMMAND, PID, FILE, DIR, PID_OR_FILE,
- * FILE_THREAD (a file, and then a thread of it), COLUMNS and GROUPS (lists with commas), the words of A|B|C, or TEXT,
- * which nothing completes.  The words of columns, groups and threads are those of offers.h.
+ * COMMAND_OR_PID, FILE_THREAD (a file, and then a thread of it), COLUMNS and GROUPS (lists with commas), words such as
+ * "text|json|", or TEXT, which nothing completes.  Of an argument such as [=waits|all|US], the words are those that are
+ * not in capitals.  The words of columns, groups and threads are those of offers.h.  Words stay until the next call.
  */
 const char *completion_kind(const char *argument);
 

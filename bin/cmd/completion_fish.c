@@ -49,12 +49,15 @@ static void print_quoted(const char *text)
 	}
 }
 
-/* Print the options of `complete` for words with '|' between them. */
-static void print_words(const char *words, size_t length)
+/* Print the options of `complete` for words with a '|' behind each. */
+static void print_words(const char *words)
 {
 	fputs(" -a '", stdout);
-	for (size_t i = 0; i < length; i++)
-		putchar(words[i] == '|' ? ' ' : words[i]);
+	for (; *words; words++)
+		if (*words != '|')
+			putchar(*words);
+		else if (words[1])
+			putchar(' ');
 	putchar('\'');
 }
 
@@ -74,6 +77,7 @@ static void print_argument(const char *argument)
 		{"PID", " -a '(__txtrace_pids)'"},
 		{"PID_OR_FILE", " -F -a '(__txtrace_pids)'"},
 		{"COMMAND", " -a '(__fish_complete_subcommand)'"},
+		{"COMMAND_OR_PID", " -a '(__txtrace_pids) (__fish_complete_subcommand)'"},
 		{"COLUMNS", " -a '(__txtrace_list columns)'"},
 		{"GROUPS", " -a '(__txtrace_list groups)'"},
 		{"TEXT", ""},
@@ -85,7 +89,7 @@ static void print_argument(const char *argument)
 			fputs(kinds[i].options, stdout);
 			return;
 		}
-	print_words(kind, strlen(kind));
+	print_words(kind);
 }
 
 static void print_option(const struct command *command, const struct option_row *row)
@@ -94,7 +98,8 @@ static void print_option(const struct command *command, const struct option_row 
 	if (row->code < 256)
 		printf(" -s %c", row->code);
 	if (row->argument && options_is_optional(row)) {
-		print_words(row->argument + strlen("[="), strlen(row->argument) - strlen("[=]"));
+		fputs(" -f", stdout);
+		print_argument(row->argument);
 	} else if (row->argument) {
 		fputs(takes_files(row->argument) ? " -r" : " -x", stdout);
 		print_argument(row->argument);
@@ -119,7 +124,11 @@ static void print_command(const struct command *command)
 		       "-a '(__txtrace_threads)'\n", command->name);
 		return;
 	}
-	printf("complete -c txtrace -n '__fish_seen_subcommand_from %s'", command->name);
+	/* fish would take the value of an option, as in --stacks=, for the beginning of a command or a file. */
+	printf("complete -c txtrace -n '__fish_seen_subcommand_from %s%s'", command->name,
+	       strstr(completion_kind(command->arguments), "COMMAND") ?
+		       "; and not string match -q -- \"-*\" (commandline -ct)" :
+		       "");
 	if (command == &cmd_help) {
 		fputs(" -a '", stdout);
 		for (const struct command *const *at = commands; *at; at++)

@@ -23,6 +23,13 @@ static const char functions[] =
 	"\t_files\n"
 	"}\n"
 	"\n"
+	"_txtrace_commands_or_pids()\n"
+	"{\n"
+	"\t_txtrace_pids\n"
+	"\t_command_names -e\n"
+	"\t_files\n"
+	"}\n"
+	"\n"
 	"_txtrace_list()\n"
 	"{\n"
 	"\tlocal -a offers\n"
@@ -98,6 +105,7 @@ static void print_action(const char *argument)
 		{"COMMAND", "command:_command_names -e"}, {"TEXT", "argument: "},
 		{"COLUMNS", "columns: _txtrace_list columns"},
 		{"GROUPS", "groups: _txtrace_list groups"},
+		{"COMMAND_OR_PID", "command or process:_txtrace_commands_or_pids"},
 		{"FILE_THREAD", "file or thread:_txtrace_file_or_thread"},
 	};
 	const char *kind = completion_kind(argument);
@@ -109,16 +117,10 @@ static void print_action(const char *argument)
 		}
 	fputs("word:(", stdout);
 	for (; *kind; kind++)
-		putchar(*kind == '|' ? ' ' : *kind);
-	putchar(')');
-}
-
-/* "[=A|B|C]" has the words A, B and C. */
-static void print_optional_words(const char *argument)
-{
-	fputs("word:(", stdout);
-	for (const char *at = argument + strlen("[="); *at && *at != ']'; at++)
-		putchar(*at == '|' ? ' ' : *at);
+		if (*kind != '|')
+			putchar(*kind);
+		else if (kind[1])
+			putchar(' ');
 	putchar(')');
 }
 
@@ -135,10 +137,7 @@ static void print_option(const struct option_row *row)
 	putchar(']');
 	if (row->argument) {
 		fputs(options_is_optional(row) ? "::" : ":", stdout);
-		if (options_is_optional(row))
-			print_optional_words(row->argument);
-		else
-			print_action(row->argument);
+		print_action(row->argument);
 	}
 	putchar('\'');
 }

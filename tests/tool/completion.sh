@@ -3,6 +3,7 @@
 # Completion of words in bash, fish and zsh.
 . "${srcdir:-.}/tests/tool/lib.sh"
 
+own_streams
 command -v bash >/dev/null || { echo 'SKIP: there is no bash'; exit 77; }
 "$tool" help --completion >"$scratch/completion" || complain 'help --completion fails'
 bash -n "$scratch/completion" || complain 'the completion is no script'
@@ -55,6 +56,20 @@ completes '' print --filter ''
 completes '' list ''
 completes 'recover' help recov
 completes '' nonsense ''
+# Values that may be left out, words that stand for others, and arguments of several kinds.
+completes 'bash fish zsh' help --completion =
+completes 'fish' help --completion = f
+completes 'all waits' record --stacks =
+completes 'auto' record --size ''
+completes 'a file some.trx' top ''
+completes 'a file some.trx' merge -o x ''
+"$subject" -w "$scratch/gate" -n 1 &
+pid=$!
+await_process "$pid"
+"$tool" record --quiet -p "$pid" -o "$scratch/log.trx" &
+recorder=$!
+await_stream "$pid"
+completes "$pid" doctor "$pid"
 completes 'number' print --columns nu
 completes 'number,time' print --columns number,ti
 completes 'number,time,thread' print --columns number,time,thr
@@ -98,6 +113,9 @@ if command -v fish >/dev/null; then
 	fish_completes '--columns=number,time' 'print --columns=number,ti'
 	fish_completes 'mutex,-sleep' 'record --events mutex,-sl'
 	fish_completes 'some.trx' 'why so'
+	fish_completes '--stacks=all --stacks=waits' 'record --stacks='
+	fish_completes 'auto' 'record --size au'
+	fish_completes "$pid" "doctor $pid"
 	fish_completes 'timer thread' 'why ../traces/board.trx ti'
 else
 	echo 'SKIP fish: it is not installed'
@@ -132,8 +150,13 @@ if command -v zsh >/dev/null; then
 	zsh_completes 'print --columns number,thread' 'print --columns number,thr'
 	zsh_completes 'record --events mutex,-sleep' 'record --events mutex,-sl'
 	zsh_completes 'why some.trx' 'why so'
+	zsh_completes 'record --stacks=waits' 'record --stacks=w'
+	zsh_completes 'record --size auto' 'record --size a'
+	zsh_completes "doctor $pid" "doctor ${pid%?}"
 	zsh_completes 'why ../traces/board.trx sensor' 'why ../traces/board.trx se'
 else
 	echo 'SKIP zsh: it is not installed'
 fi
+: >"$scratch/gate"
+wait "$recorder"
 finish
