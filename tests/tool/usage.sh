@@ -36,4 +36,15 @@ if [ -w /dev/full ]; then
 			complain "$arguments: no message says that the device is full"
 	done
 fi
+# The script that loads a trace into ClickHouse describes itself, and calls nothing.
+for option in -h --help; do
+	nr_checks=$((nr_checks + 1))
+	CLICKHOUSE_CLIENT=false sh "$top/bin/export/clickhouse/load.sh" $option >"$scratch/out" 2>"$scratch/err" ||
+		complain "load.sh $option fails: $(cat "$scratch/err")"
+	grep -q '^usage: load.sh' "$scratch/out" && grep -q TXTRACE_DATABASE "$scratch/out" ||
+		complain "load.sh $option prints $(cat "$scratch/out")"
+done
+nr_checks=$((nr_checks + 1))
+CLICKHOUSE_CLIENT=false sh "$top/bin/export/clickhouse/load.sh" -h localhost >"$scratch/out" 2>&1
+! grep -q '^usage' "$scratch/out" || complain 'load.sh -h NAME is not the option of the client'
 finish

@@ -11,6 +11,27 @@
 set -eu
 LC_ALL=C
 export LC_ALL
+
+usage()
+{
+	cat <<'END'
+usage: load.sh [OPTION...]
+
+Load the trace of this directory into ClickHouse.  The options are those of
+clickhouse-client, such as --host NAME, --port NUMBER, --user NAME.
+
+Environment:
+  TXTRACE_DATABASE   the database (default: txtrace); it is made if it is missing
+  CLICKHOUSE_CLIENT  the command to call (default: clickhouse-client)
+END
+	exit 0
+}
+
+# "-h NAME" is an option of clickhouse-client.
+[ "$*" != -h ] || usage
+for argument; do
+	[ "$argument" != --help ] || usage
+done
 cd "$(dirname "$0")"
 database=${TXTRACE_DATABASE:-txtrace}
 file=$(cat file)
