@@ -62,6 +62,20 @@ static bool report_sched(const struct recording *recording)
 	return !recording->options->only_sched;
 }
 
+/* Each CPU has a ring, if there is room. */
+static void report_rings(const struct recording *recording)
+{
+	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int nr_rings = 0;
+	trace_attr_t attr;
+
+	if (posix_trace_get_attr(recording->trace, &attr) == 0 && txtrace_attr_getrings(&attr, &nr_rings) == 0 &&
+	    (long)nr_rings < nr_cpus)
+		message("there is room for %u ring%s only, which %ld CPUs share: events cost more, and are lost more "
+			"easily; see --size",
+			nr_rings, nr_rings == 1 ? "" : "s", nr_cpus);
+}
+
 static bool begin_stream(struct recording *recording)
 {
 	struct record_options *options = recording->options;
@@ -73,6 +87,8 @@ static bool begin_stream(struct recording *recording)
 		posix_trace_shutdown(recording->trace);
 		return false;
 	}
+	if (!options->is_quiet)
+		report_rings(recording);
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,

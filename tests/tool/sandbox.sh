@@ -201,6 +201,12 @@ if [ $preload_ring -ge $((2 << 20)) ]; then
 		result['preload_rings_take'] > result['rings_take'] and not any('fewer' in note for note in result['note']) and
 		any('record --preload makes %d of %d' % (result['preload_rings'], $rings) in note for note in result['note'])" \
 		small $((preload_ring * 2 > (rings + 1) << 20 ? preload_ring * 2 : (rings + 1) << 20))
+	if has_object && [ "$(python3 -c 'import json; print(json.load(open("self.json"))["preload_rings"])')" -lt "$cpus" ]; then
+		nr_checks=$((nr_checks + 1))
+		small $((preload_ring * 2 > (rings + 1) << 20 ? preload_ring * 2 : (rings + 1) << 20)) \
+			"$tool" record --preload --force -o own.trx true >out 2>err || complain "record --preload fails: $(cat err)"
+		grep -q "there is room for .* only, which $cpus CPUs share" err || complain "record --preload with fewer rings says: $(cat err)"
+	fi
 	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] == 0 and result['traces_itself'] and
 		any('record --preload cannot make a ring' in note for note in result['note'])" small $preload_ring
 	if has_object; then
