@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -225,6 +226,25 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 	return cost_ns;
 }
 
+static void *end_at_once(void *argument)
+{
+	return argument;
+}
+
+/* The log of a stream is written by a thread. */
+static bool try_thread(struct diagnosis *diagnosis)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, end_at_once, NULL);
+
+	if (!error)
+		pthread_join(thread, NULL);
+	else
+		diagnosis_add(&diagnosis->obstacles, "the thread that writes a log cannot be made: %s",
+			      strerror(error));
+	return error == 0;
+}
+
 /* Try to trace a child, as record traces a program. */
 static bool try_child(struct diagnosis *diagnosis)
 {
@@ -358,11 +378,11 @@ void doctor_self(struct diagnosis *diagnosis)
 	if (!error)
 		try_preload_rings(diagnosis, is_own);
 	if (error && diagnosis->obstacles.nr == 0)
-		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "shared memory cannot be used: %s", strerror(error));
 	else if (!error)
 		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, &is_own);
 	is_itself = diagnosis->obstacles.nr == 0;
-	is_others = !error && try_child(diagnosis);
+	is_others = !error && try_thread(diagnosis) && try_child(diagnosis);
 	diagnosis_put_sentences(fields, "note", &diagnosis->annotations);
 	fields_bool(fields, "traces itself", is_itself);
 	fields_bool(fields, "traces others", is_others);

@@ -152,10 +152,14 @@ refused 0 perf_event_open "{'perf_event_open'}"
 refused 0 process_vm_readv "{'process_vm_readv'}"
 refused 1 shmget "{'System V memory'}"
 # What no stream can be without: it is not the fault of the process.
-refuses 'fallocate fails with 1' 'a system call filter' "$refuse" 1 fallocate
+for name in fallocate madvise; do
+	refuses "$name fails with 1" 'a system call filter' "$refuse" 1 $name
+done
 # glibc makes threads by clone3(2) from 2.34 on.
 if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { exit !found }'; then
 	refuses 'clone3 fails with 1' 'a system call filter' "$refuse" 1 clone3
+	self 1 'clone3 fails with 1' "not result['traces_others'] and
+		any('the thread that writes a log' in reason for reason in result['because'])" "$refuse" 1 clone3
 fi
 # As in a container that forwards only old system calls.
 all=rseq,membarrier,futex_waitv,perf_event_open,process_vm_readv,openat2,renameat2,memfd_create
