@@ -389,7 +389,8 @@ public:
 	reader(const reader &) = delete;
 	reader &operator=(const reader &) = delete;
 
-	/// Return the next event, or nothing if there is none now; in a file: if there are no more.
+	/// Return the next event, or nothing if there is none now; in a file: if there are no more.  A log throws
+	/// std::system_error with EBADMSG instead of that if events could not be read.
 	std::optional<event> next()
 	{
 		if (at_ == nr_) {
@@ -402,8 +403,11 @@ public:
 			      "txtrace_getnext_events");
 			nr_ = nr;
 			at_ = 0;
-			if (nr == 0)
+			if (nr == 0) {
+				if (must_be_whole_)
+					check_whole();
 				return std::nullopt;
+			}
 		}
 		const txtrace_event &facts = events_[at_++];
 		return event{facts, {data_.data() + facts.offset, data_.data() + facts.offset + facts.length}};
@@ -432,13 +436,33 @@ public:
 		return id_;
 	}
 
+private:
+	/// Call this when all is read.
+	void check_whole() const
+	{
+		const auto nr = file_info().nr_missing;
+
+		if (nr > 0)
+			throw std::system_error(EBADMSG, std::generic_category(),
+						std::to_string(nr) +
+							" events could not be read: the file is damaged there");
+	}
+
 protected:
+	txtrace_file_info file_info() const
+	{
+		txtrace_file_info info{};
+
+		check(txtrace_get_file_info(id_, &info), "txtrace_get_file_info");
+		return info;
+	}
+
 	reader() = default;
 	~reader() = default;
 
 	static constexpr std::size_t batch_events = 1024, batch_bytes = std::size_t(2) << 20;
 	trace_id_t id_ = 0;
-	bool is_open_ = false;
+	bool is_open_ = false, must_be_whole_ = false;
 	std::vector<txtrace_event> events_;
 	std::vector<unsigned char> data_;
 	std::size_t at_ = 0, nr_ = 0;
@@ -494,19 +518,28 @@ public:
 /// A log or a trace buffer of ThreadX.
 class log : public reader {
 public:
-	/// flags: 0, or a sum of TXTRACE_OPEN_RUNNING and TXTRACE_OPEN_DAMAGED.
+	/// flags: 0, or a sum of TXTRACE_OPEN_RUNNING and TXTRACE_OPEN_DAMAGED.  With the latter, events that could not
+	/// be read are no exception.  The same holds for those that the writer of a running log overwrites meanwhile.
 	explicit log(const char *path, int flags = 0)
 	{
 		const detail::descriptor file(path, O_RDONLY);
 
 		check(txtrace_open(file.get(), flags, &id_), path);
 		is_open_ = true;
+		must_be_whole_ = !(flags & TXTRACE_OPEN_DAMAGED) &&
+				 !((flags & TXTRACE_OPEN_RUNNING) && file_info().running);
 	}
 
 	~log()
 	{
 		if (is_open_)
 			posix_trace_close(id_);
+	}
+
+	/// Facts about the file.  nr_missing counts the events that could not be read, when all are read.
+	txtrace_file_info info() const
+	{
+		return file_info();
 	}
 
 	/// The next event is the first one again.

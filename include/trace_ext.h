@@ -406,9 +406,9 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  *	read
  *	TXTRACE_OPEN_DAMAGED	a log that was cut or damaged: take the events that are whole
  *
- * nr_missing of struct txtrace_file_info counts the events that could not be read.  Between two events, the library
- * reports them as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the
- * next.
+ * nr_missing of struct txtrace_file_info counts the events that could not be read; it is valid when all are read.  In a
+ * log that only TXTRACE_OPEN_DAMAGED opens, or that is being written, the library also reports them between two events
+ * as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the next.
  *
  * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0,
  * and a newer version of this library wrote the log (txtrace_get_format()).

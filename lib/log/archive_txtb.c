@@ -126,6 +126,7 @@ static void rewind_to_oldest(struct px_archive *archive)
 	foreign->at = (struct position){.nr_left = foreign->scan.nr_entries,
 					.slot = foreign->scan.oldest,
 					.stamp = foreign->scan.oldest_stamp};
+	archive->info.nr_missing = 0;
 }
 
 static void make_scan(struct px_archive_txtb *foreign)
@@ -161,7 +162,12 @@ static PX_NOINLINE bool load_window(struct px_archive_txtb *foreign)
 		n = WINDOW;
 	at->i = 0;
 	at->n = n ? px_txtb_file_entries(&foreign->file, at->slot, n, foreign->window) : 0;
-	at->nr_left = at->n == n ? at->nr_left - n : 0; /* the file was truncated: end here */
+	if (at->n == n) {
+		at->nr_left -= n;
+	} else { /* the file was truncated: end here */
+		foreign->archive.info.nr_missing = at->nr_left - at->n;
+		at->nr_left = 0;
+	}
 	at->slot += n;
 	if (at->slot == foreign->scan.nr_entries)
 		at->slot = 0;

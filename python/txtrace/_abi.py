@@ -68,6 +68,12 @@ struct txtrace_loss {
 	unsigned long long reserved[5];
 };
 
+struct posix_trace_status_info {
+	int posix_stream_status, posix_stream_full_status, posix_stream_overrun_status, posix_stream_flush_status;
+	int posix_stream_flush_error, posix_log_overrun_status, posix_log_full_status;
+	int reserved[9];
+};
+
 struct txtrace_file_info {
 	int foreign, byte_swapped, complete, text;
 	double tick_ns;
@@ -92,6 +98,7 @@ struct txtrace_origin {
 
 int txtrace_open(int fd, int flags, trace_id_t *trid);
 int posix_trace_close(trace_id_t trid);
+int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo);
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *name);
 int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *event, int *unavailable);
 int posix_trace_eventtypelist_rewind(trace_id_t trid);
@@ -114,12 +121,16 @@ EVENT_SIZE = struct.calcsize(EVENT_FORMAT)
 
 OPEN_RUNNING = 1
 OPEN_DAMAGED = 2
+NO_OVERRUN = 0  # POSIX_TRACE_NO_OVERRUN
 HOST_PIDS = 10000000  # TXTRACE_HOST_PIDS
 NAME_BYTES = 64  # more than TRACE_EVENT_NAME_MAX
 
 
 class TraceError(OSError):
-    """A call of the library failed; errno is the error number that it returned."""
+    """A call of the library failed; errno is the error number that it returned.
+
+    EBADMSG: an iteration has returned all events that can be read, and others could not be read.
+    """
 
 
 def prefix() -> str:

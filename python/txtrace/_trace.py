@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Traces and their events."""
 
+import errno
 import os
 import struct
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _waits
-from ._abi import (EVENT_FORMAT, EVENT_SIZE, HOST_PIDS, NAME_BYTES, OPEN_DAMAGED, OPEN_RUNNING, check, ffi, lib, text)
+from ._abi import (EVENT_FORMAT, EVENT_SIZE, HOST_PIDS, NAME_BYTES, NO_OVERRUN, OPEN_DAMAGED, OPEN_RUNNING, TraceError,
+                   check, ffi, lib, text)
 from ._calls import CALL_BEGINS
 from ._layout import Layout
 
@@ -49,6 +51,8 @@ class Loss(NamedTuple):
     overwritten: int
     dropped: int
     abandoned: int
+    unreadable: int  # in the file, but damaged, or overwritten while they were read; of the last whole iteration
+    uncounted: bool  # more are missing: the log was full, cut or damaged, or its writer died
 
     def __bool__(self) -> bool:
         return any(tuple(self))
@@ -195,7 +199,11 @@ class Event:
 
 
 class Trace:
-    """A trace file that is open.  Iterate over it as often as you like; each iteration reads the file anew."""
+    """A trace file that is open.  Iterate over it as often as you like; each iteration reads the file anew.
+
+    After the last event, an iteration raises TraceError if events could not be read because the file is damaged there,
+    or was cut meanwhile.  With damaged=True it does not, and loss.unreadable counts them.
+    """
 
     def __init__(self, path: Union[str, "os.PathLike[str]"], running: bool = False, damaged: bool = False,
                  tick_ns: Optional[float] = None):
@@ -234,15 +242,18 @@ class Trace:
     def _read_facts(self) -> None:
         info = ffi.new("struct txtrace_file_info *")
         loss = ffi.new("struct txtrace_loss *")
+        status = ffi.new("struct posix_trace_status_info *")
         check(lib.txtrace_get_file_info(self._trid, info), self.path)
         check(lib.txtrace_get_loss(self._trid, loss), self.path)
+        check(lib.posix_trace_get_status(self._trid, status), self.path)
         #: True: the file is a trace buffer of ThreadX, or a copy of a ring, and no log of posixtrace.
         self.is_foreign: bool = info.foreign != 0
         self.is_swapped: bool = self.is_foreign and info.byte_swapped != 0
-        #: False: its writer ended before it had completed the log.
-        self.is_complete: bool = info.complete != 0
-        #: How many events the log lacks.
-        self.loss = Loss(loss.overwritten, loss.dropped, loss.abandoned)
+        #: False: its writer ended before it had completed the log, or is still writing it; or it is cut or damaged.
+        self.is_complete: bool = info.complete != 0 and not info.damaged and not info.running
+        #: How many events the log lacks.  An iteration that reaches the end replaces it, with what could not be read.
+        self.loss = Loss(loss.overwritten, loss.dropped, loss.abandoned, 0,
+                         status.posix_log_overrun_status != NO_OVERRUN or not (self.is_complete or info.running))
         #: The logs that a merged log was made of; of a log that is not merged, itself.  A trace buffer has none.
         self.origins: List[Origin] = self._read_origins()
         #: The names of the hosts by their numbers.
@@ -332,10 +343,16 @@ class Trace:
     # Events.
 
     def batches(self) -> Iterator[Tuple[int, bytes, bytes]]:
-        """Yield (number of the first event, array of struct txtrace_event, data) until the end of the file."""
+        """Yield (number of the first event, array of struct txtrace_event, data) until the end of the file.
+
+        Then raise TraceError if events could not be read, and the trace was not opened with damaged=True.
+        """
         self._need_open()
         trid = self._open()
         try:
+            info = ffi.new("struct txtrace_file_info *")
+            check(lib.txtrace_get_file_info(trid, info), self.path)
+            is_running = info.running != 0
             events = ffi.new(f"struct txtrace_event[{BATCH_EVENTS}]")
             data = ffi.new(f"unsigned char[{BATCH_BYTES}]")
             read = ffi.new("size_t *")
@@ -344,12 +361,22 @@ class Trace:
                 check(lib.txtrace_getnext_events(trid, events, BATCH_EVENTS, data, BATCH_BYTES, read), self.path)
                 number = read[0]
                 if number == 0:
+                    check(lib.txtrace_get_file_info(trid, info), self.path)
+                    self._note_unreadable(info.nr_missing, is_running)
                     return
                 last = events[number - 1]
                 yield first, ffi.buffer(events, number * EVENT_SIZE)[:], ffi.buffer(data, last.offset + last.length)[:]
                 first += number
         finally:
             lib.posix_trace_close(trid)
+
+    def _note_unreadable(self, number: int, is_running: bool) -> None:
+        """Note at the end of an iteration how many events could not be read."""
+        self.loss = self.loss._replace(unreadable=number)
+        # The writer of a running log may have overwritten them meanwhile; this is no damage.
+        if number and not is_running and not self._flags & OPEN_DAMAGED:
+            raise TraceError(errno.EBADMSG, f"{self.path}: {number} events could not be read: the file is damaged "
+                             "there; damaged=True reads the others without this error")
 
     def __iter__(self) -> Iterator[Event]:
         unpack = struct.Struct(EVENT_FORMAT).iter_unpack
@@ -418,7 +445,8 @@ def open(path: Union[str, "os.PathLike[str]"], running: bool = False, damaged: b
     """Open a trace file.
 
     running: also a log that is being written, with the events that it has now.
-    damaged: also a log that was cut or damaged, with the events that are whole.
+    damaged: also a log that was cut or damaged, with the events that are whole.  Without it, an iteration over a log
+        that has a damaged part raises TraceError at its end.
     tick_ns: length of a tick of a trace buffer of ThreadX.
     """
     return Trace(path, running, damaged, tick_ns)

@@ -63,6 +63,11 @@ struct one {
 };
 TXTRACE_STRUCT(one, only);
 
+struct large {
+	std::uint64_t number[12];
+};
+TXTRACE_STRUCT(large, number);
+
 class layout {
 public:
 	layout(const txtrace::reader &reader, trace_event_id_t type)
@@ -196,12 +201,80 @@ static void check_stream()
 	throws(EINVAL, [&] { stream.stop(); }, "a stream that was shut down");
 }
 
+// Read a log to its end; return how many events it has, and whether the end is the exception for a damaged file.
+static int read_all(txtrace::log &log, bool &is_thrown)
+{
+	int nr = 0;
+
+	is_thrown = false;
+	try {
+		for (const txtrace::event &event : log)
+			nr += event.facts.type > 0;
+	} catch (const std::system_error &thrown) {
+		is_thrown = thrown.code().value() == EBADMSG;
+	}
+	return nr;
+}
+
+static void check_damage(const char *path)
+{
+	// So much data that they are in the middle of the file.
+	const txtrace::event_type<large> type("large");
+	large sent{};
+	const std::string zeros(70000, '\0');
+	bool is_thrown;
+	int nr_all, nr;
+	long size;
+
+	{
+		txtrace::stream stream(path, txtrace::attributes().stream_size(8 << 20)
+						     .full_policy(POSIX_TRACE_FLUSH).log_policy(POSIX_TRACE_APPEND));
+
+		stream.start();
+		for (int i = 0; i < 20000; i++) {
+			for (std::uint64_t &number : sent.number)
+				number = number * 6364136223846793005u + 1442695040888963407u;
+			type(sent);
+		}
+		stream.shutdown();
+	}
+	{
+		txtrace::log log(path);
+
+		nr_all = read_all(log, is_thrown);
+		check(nr_all > 20000 && !is_thrown, "a whole log");
+	}
+	std::FILE *file = std::fopen(path, "r+");
+
+	check(file && std::fseek(file, 0, SEEK_END) == 0 && (size = std::ftell(file)) > 400000 &&
+		      std::fseek(file, size / 2, SEEK_SET) == 0 &&
+		      std::fwrite(zeros.data(), zeros.size(), 1, file) == 1 && std::fclose(file) == 0,
+	      "damage in the middle");
+	{
+		txtrace::log log(path);
+
+		nr = read_all(log, is_thrown);
+		check(is_thrown, "a damaged log is an exception at its end");
+		check(nr > 0 && nr < nr_all && log.info().nr_missing == static_cast<unsigned>(nr_all - nr),
+		      "the number of events that could not be read");
+		log.rewind();
+		check(read_all(log, is_thrown) == nr && is_thrown, "the same again");
+	}
+	{
+		txtrace::log log(path, TXTRACE_OPEN_DAMAGED | TXTRACE_OPEN_RUNNING);
+
+		check(read_all(log, is_thrown) == nr && !is_thrown, "a damaged log that may be damaged");
+		check(log.info().nr_missing == static_cast<unsigned>(nr_all - nr), "the number, too");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
 	try {
 		check_log(argv[1]);
+		check_damage(argv[1]);
 		check_stream();
 		throws(ENOENT, [] { txtrace::log opened("/nonexistent/log"); }, "a missing log");
 		throws(EINVAL, [&] { txtrace::log opened(argv[0]); }, "a program is no log");

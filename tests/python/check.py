@@ -6,6 +6,8 @@ waits FILE...	the waits are those of `txtrace waits`
 arrays FILE...	the arrays of NumPy, and the frames of pandas if it is there, have the events of the iteration
 hosts FILE...	a merged log has the hosts of `txtrace info`
 errors FILE	what is wrong is an exception; the file is a log
+facts FILE...	what a file lacks is what `txtrace info` tells
+damage FILE	what cannot be read of a damaged file is an exception, or counted; the file is whole
 hostile FILE...	the interpreter survives each file; exceptions are those of the module
 Print the number of comparisons, and exit with 1 if one fails.
 """
@@ -273,6 +275,86 @@ def check_errors(path):
         raises(FileNotFoundError, lambda: list(trace.waits()), "a missing tool")
 
 
+def check_facts(path):
+    """What a file lacks, as far as that is known before it is read."""
+    theirs = json.loads(run_tool("info", "--format=json", path))
+    with txtrace.open(path, damaged=True) as trace:
+        expect(trace.is_complete, theirs.get("complete", True), path, "is_complete")
+        expect(list(trace.loss[:3]), [theirs.get(f"lost_{key}", 0) for key in trace.loss._fields[:3]], path, "loss")
+        is_uncounted = theirs.get("log_has_lost_events", False) or not trace.is_complete
+        expect(trace.loss.uncounted, is_uncounted, path, "loss.uncounted")
+        expect(bool(trace.loss), is_uncounted or any(trace.loss[:3]), path, "bool(loss)")
+
+
+def read_all(path, **options):
+    """Return how many events an iteration returned, its exception, and the loss that is known after it."""
+    number, error = 0, None
+    with txtrace.open(path, **options) as trace:
+        try:
+            for number, _ in enumerate(trace, 1):
+                pass
+        except txtrace.TraceError as caught:
+            error = caught
+        return number, error, trace.loss
+
+
+def check_unreadable(path, nr_whole, what):
+    """Expect an exception without damaged=True, and a count with it."""
+    missing = subprocess.run([txtrace.find_tool(), "print", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             check=False).stderr.decode()
+    missing = int((re.search(r"(\d+) events could not be read|at least (\d+)", missing) or [0, 0])[1] or 0)
+    try:
+        number, error, loss = read_all(path)
+    except txtrace.TraceError:
+        expect(what, "cut", "the exception of open()")
+    else:
+        expect(error.errno if error else None, errno.EBADMSG, what, "errno")
+        expect(f": {missing} events could not be read" in str(error), True, what, str(error))
+        expect((number + missing, loss.unreadable), (nr_whole, missing), what, "events before the exception")
+    number, error, loss = read_all(path, damaged=True)
+    expect(error, None, what, "damaged=True")
+    expect(number < nr_whole and bool(loss), True, what, "loss")
+    expect(number + loss.unreadable, nr_whole, what, "all events")
+    if "numpy" in sys.modules:
+        with txtrace.open(path, damaged=True) as trace:
+            expect((len(trace.array()), trace.loss), (number, loss), what, "array")
+        raises(txtrace.TraceError, lambda: txtrace.open(path).array(), what, "array")
+    if "pandas" in sys.modules:
+        raises(txtrace.TraceError, lambda: txtrace.open(path).frame(), what, "frame")
+
+
+def check_damage(path):
+    """Damage in the middle, a cut, and a cut while the file is read."""
+    nr_whole, error, loss = read_all(path)
+    expect((error, loss.unreadable), (None, 0), "a whole file")
+    with open(path, "rb") as file:
+        whole = file.read()
+    middle = len(whole) // 2
+    changed = path + ".changed"
+    with txtrace.open(path) as trace:
+        is_foreign = trace.is_foreign
+    if not is_foreign:
+        for what, data in (("holes", whole[:middle] + bytes(70000) + whole[middle + 70000:]), ("cut", whole[:middle])):
+            with open(changed, "wb") as file:
+                file.write(data)
+            check_unreadable(changed, nr_whole, what)
+            check_facts(changed)
+    for damaged in (False, True):
+        with open(changed, "wb") as file:
+            file.write(whole)
+        with txtrace.open(changed, damaged=damaged) as trace:
+            number, events, error = 0, iter(trace), None
+            try:
+                for number, _ in enumerate(events, 1):
+                    if number == 100:
+                        os.truncate(changed, middle)
+            except txtrace.TraceError as caught:
+                error = caught
+            expect(number < nr_whole, True, "a cut while it is read")
+            expect(error.errno if error else None, None if damaged else errno.EBADMSG, "a cut while it is read")
+            expect(number + trace.loss.unreadable, nr_whole, "a cut while it is read")
+
+
 def use(path, **options):
     """Use everything of a file that may be damaged."""
     with txtrace.open(path, **options) as trace:
@@ -315,7 +397,7 @@ def check_hostile(path):
 def main():
     """Run a command."""
     commands = {"events": check_events, "waits": check_waits, "arrays": check_arrays, "errors": check_errors,
-                "hosts": check_hosts, "hostile": check_hostile}
+                "facts": check_facts, "damage": check_damage, "hosts": check_hosts, "hostile": check_hostile}
     for path in sys.argv[2:]:
         commands[sys.argv[1]](path)
     print(f"{sys.argv[1]}: {counts['checks']} comparisons, {counts['failures']} failures")
@@ -323,7 +405,7 @@ def main():
 
 
 for module in ("numpy", "pandas"):
-    if sys.argv[1] in ("arrays", "errors", "hostile"):
+    if sys.argv[1] in ("arrays", "errors", "damage", "hostile"):
         try:
             __import__(module)
         except ImportError:

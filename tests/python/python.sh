@@ -54,6 +54,16 @@ set -- "$scratch/described.trx" "$scratch/orders.trx" "$scratch/whole.trx" "$scr
 check events "$@" "$scratch"/version*.trx "$samples"/*.trx
 [ ! -e "$scratch/mixture.trx" ] || check waits "$scratch/mixture.trx"
 check errors "$scratch/large.trx"
+# What a log lacks: it was cut, it was full and overwrote its first events, or one of those that were merged was.
+printf '20 event 1 0\n' | "$tests/tool/mksched" "$scratch/looped.trx" 1000 300 || complain 'mksched fails'
+head -c $(($(stat -c %s "$scratch/large.trx") / 2)) "$scratch/large.trx" >"$scratch/half.trx"
+"$tool" merge -o "$scratch/loops.trx" "$scratch/whole.trx" "$scratch/looped.trx" 2>"$scratch/err" ||
+	complain "merge fails: $(cat "$scratch/err")"
+"$tool" export --to trx -o "$scratch/buffer.trx" "$scratch/large.trx" 2>"$scratch/err" ||
+	complain "export fails: $(cat "$scratch/err")"
+check facts "$@" "$scratch/looped.trx" "$scratch/half.trx" "$scratch/loops.trx" "$scratch/buffer.trx"
+check damage "$scratch/large.trx"
+check damage "$scratch/buffer.trx"
 if "$python" -c 'import numpy' 2>/dev/null; then
 	check arrays "$@"
 else
