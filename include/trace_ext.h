@@ -765,8 +765,10 @@ int txtrace_get_clock(trace_id_t __trid, unsigned int __i, struct txtrace_clock_
  * the list.  Its members are those that txtrace_getnext_events() returns, except for offset, which is ignored, and
  * time_ns, which is the time in the merged log; data has event->length bytes.  The caller appends the events of all
  * logs in the order of their new times.  txtrace_merge_origin() notes for one of the logs the name of its file, and
- * what was added to its times; other members of *origin are ignored.  txtrace_merge_end() completes the merged log and
- * frees the merge, also after an error.  These functions are thread-safe for different merges.
+ * what was added to its times; other members of *origin are ignored.  txtrace_merge_missing() notes for one of the logs
+ * how many of its events could not be read: nr_missing of struct txtrace_file_info, when all of its events are read.
+ * Then the merged log has the status POSIX_TRACE_OVERRUN of a log that lacks events.  txtrace_merge_end() completes the
+ * merged log and frees the merge, also after an error.  These functions are thread-safe for different merges.
  *
  * Two logs are of the same host if boot id and name of the host are the same, unless two processes have the same pid at
  * the same time.  On one host, threads with the same pid and tid are one thread, unless their processes have no module
@@ -782,6 +784,7 @@ int txtrace_merge_begin(int __file_desc, const trace_id_t *__logs, unsigned int 
 int txtrace_merge_event(struct txtrace_merge *__merge, unsigned int __log, const struct txtrace_event *__event,
 			const void *__data);
 int txtrace_merge_origin(struct txtrace_merge *__merge, unsigned int __log, const struct txtrace_origin *__origin);
+int txtrace_merge_missing(struct txtrace_merge *__merge, unsigned int __log, unsigned long long __nr_missing);
 int txtrace_merge_end(struct txtrace_merge *__merge);
 
 /*

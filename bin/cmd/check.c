@@ -172,12 +172,12 @@ static void check_times(struct source *source, struct findings *findings)
 /* Call this when all events are read. */
 static void check_whole(const struct source *source, struct findings *findings)
 {
-	struct txtrace_file_info info;
+	uint64_t nr_missing = source_missing(source);
 
-	if (txtrace_get_file_info(source->trace, &info) == 0 && info.nr_missing > 0)
+	if (nr_missing > 0)
 		findings_add(findings, RULE_log_damaged, NO_OFFSET,
 			     "%llu events of the log cannot be read: their part of the file is damaged",
-			     info.nr_missing);
+			     (unsigned long long)nr_missing);
 }
 
 static void check_log(const char *path, struct findings *findings)

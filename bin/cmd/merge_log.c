@@ -140,6 +140,13 @@ static void note_origins(struct group *group)
 	}
 }
 
+/* Say in the merged log that events of a log are missing; this is known when all of them are read. */
+static void note_missing(struct group *group)
+{
+	for (unsigned int i = 0; i < group->nr; i++)
+		txtrace_merge_missing(group->merge, i, source_missing(group->member[i].source));
+}
+
 static int merge_group(struct group *group, int fd)
 {
 	trace_id_t trace[MERGE_AT_ONCE];
@@ -152,6 +159,7 @@ static int merge_group(struct group *group, int fd)
 		return error;
 	note_origins(group);
 	error = append_all(group);
+	note_missing(group);
 	ended = txtrace_merge_end(group->merge);
 	return error ? error : ended;
 }

@@ -219,6 +219,9 @@ bool source_report_unnamed(struct source *source);
 /* If the file is damaged, report how many of its events are whole.  If it is being written, report that. */
 void source_report_state(struct source *source);
 
+/* Return how many events could not be read.  Call this when all events are read. */
+uint64_t source_missing(const struct source *source);
+
 /* Report the events that could not be read.  Call this when all events are read. */
 void source_report_missing(struct source *source);
 

@@ -221,16 +221,22 @@ void source_report_sched(struct source *source)
 		source->path, source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
 }
 
-void source_report_missing(struct source *source)
+uint64_t source_missing(const struct source *source)
 {
 	struct txtrace_file_info now;
 
-	if (source->is_reported || source->is_live ||
-	    txtrace_get_file_info(source->trace, &now) != 0 || now.nr_missing == 0)
+	return !source->is_live && txtrace_get_file_info(source->trace, &now) == 0 ? now.nr_missing : 0;
+}
+
+void source_report_missing(struct source *source)
+{
+	uint64_t nr_missing = source->is_reported ? 0 : source_missing(source);
+
+	if (nr_missing == 0)
 		return;
 	source->is_reported = true;
 	progress_end();
-	message("%s: %llu events could not be read: %s", source->path, now.nr_missing,
+	message("%s: %llu events could not be read: %s", source->path, (unsigned long long)nr_missing,
 		source->file.running ? "its writer overwrote them meanwhile" :
 				       "the file is damaged there");
 }

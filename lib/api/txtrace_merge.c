@@ -134,6 +134,14 @@ PX_EXPORT int txtrace_merge_origin(struct txtrace_merge *merge, unsigned int log
 	return 0;
 }
 
+PX_EXPORT int txtrace_merge_missing(struct txtrace_merge *merge, unsigned int log, unsigned long long nr_missing)
+{
+	if (!merge || log >= merge->nr_logs)
+		return EINVAL;
+	px_merge_note_missing(merge->merge, log, nr_missing);
+	return 0;
+}
+
 PX_EXPORT int txtrace_merge_end(struct txtrace_merge *merge)
 {
 	struct px_sigxfsz signals;

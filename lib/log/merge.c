@@ -214,6 +214,7 @@ int px_merge_add(struct px_merge *merge, struct px_archive *from)
 	merge->log = larger;
 	log = &merge->log[merge->nr_logs++];
 	memset(log, 0, sizeof(*log));
+	log->is_running = from->info.is_running;
 	add_attributes(merge, from);
 	error = px_merge_add_origins(merge, log, from);
 	if (!error)
@@ -336,6 +337,14 @@ int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_repo
 	note_process(merge, log, record->pid);
 	px_log_copy_append(merge->copy, &report, merge->data);
 	return px_log_copy_error(merge->copy);
+}
+
+void px_merge_note_missing(struct px_merge *merge, uint32_t number, uint64_t nr)
+{
+	if (merge->log[number].is_running)
+		merge->result.loss.overwritten += nr;
+	else
+		merge->result.log_is_overrun |= nr > 0;
 }
 
 int px_merge_end(struct px_merge *merge)

@@ -6,6 +6,7 @@
  *	px_merge_add()		adds a log: its threads, objects, event types, losses and modules
  *	px_merge_begin()	creates the merged log
  *	px_merge_event()	appends an event of one of the logs; the caller chooses the order, and the times
+ *	px_merge_note_missing()	notes that events of a log could not be read
  *	px_merge_end()		completes the merged log
  *
  * The merged log has its own numbers of hosts, threads and event types.  Two logs are of one host if they have the same
@@ -60,6 +61,13 @@ void px_merge_set_name(struct px_merge *merge, uint32_t number, const char *name
  * bytes.  Return 0, ENOMEM, or the first error of writing.
  */
 int px_merge_event(struct px_merge *merge, uint32_t number, const struct px_report *report, const void *data);
+
+/*
+ * Note that so many events of a log could not be read, which its reader knows only at its end.  Then the merged log
+ * says that it lacks events that were recorded, without their number; if the log was being written, its writer
+ * overwrote them, and they are counted so.
+ */
+void px_merge_note_missing(struct px_merge *merge, uint32_t number, uint64_t nr);
 
 /* Complete the merged log, and free the merge.  Return 0, or the first error. */
 int px_merge_end(struct px_merge *merge);

@@ -20,6 +20,7 @@ struct px_merge_log {
 	uint32_t first_origin, nr_origins;
 	/* This process, as a number of the merged log, has no thread of the logs before; 0: there is none. */
 	uint32_t other_process;
+	bool is_running; /* its writer was writing it when it was added */
 	/* Index: number of a host in the log; value: number in the merged log. */
 	uint16_t host_of[PX_HOSTS_MAX];
 	uint16_t type_of[PX_EVENT_IDS]; /* 0: the log has no such type */

@@ -405,12 +405,34 @@ done
 fails 2 'more hosts' merge -o x.trx many/*
 [ ! -e x.trx ] || complain 'a merge that failed left a file'
 
-# A merged log says that one of its logs was cut, or has overwritten events, whatever the size of the others.
+# A merged log says that one of its logs was cut, has overwritten events, or is damaged in the middle, whatever the size of
+# the others and their number.  Damage in the middle is found when the events are read.
 head -c $(($(stat -c %s c.trx) - 50)) c.trx >cut.trx
 merge -o cuts.trx a.trx cut.trx
 merge -o loops.trx a.trx looped.trx
-for log in cuts loops; do
+cp large/0 holes
+dd if=/dev/zero of=holes bs=1 seek=$(($(stat -c %s holes) / 2)) count=70000 conv=notrunc 2>/dev/null
+for log in a.trx large/0; do
 	nr_checks=$((nr_checks + 1))
+	merge -o none.trx $log c.trx
+	"$tool" info none.trx | grep -q '^log has lost events *no' || complain "$log lacks no events: $("$tool" info none.trx)"
+done
+merge -o holed.trx holes a.trx
+nr_checks=$((nr_checks + 2))
+nr=$(sed -n 's/.*holes: \([0-9]*\) events could not be read.*/\1/p' err)
+[ "${nr:-0}" -gt 0 ] && [ "$(rows ns holed.trx 2>/dev/null | wc -l)" -eq $(($(rows ns large/0 | wc -l) + $(rows ns a.trx | wc -l) - nr)) ] ||
+	complain "the events of a damaged log: $(cat err)"
+merge -o none.trx -f odd_step holes a.trx
+"$tool" info none.trx | grep -q '^log has lost events *yes' || complain 'a filter hides that a log is damaged'
+merge -o first.trx holed.trx c.trx
+"$tool" pack -o second.trx first.trx >/dev/null 2>&1 || complain 'pack fails'
+mkdir groups
+cp many/? many/?? groups
+cp holes groups/30x
+merge -o groups.trx groups/*
+for log in cuts loops holed first second groups; do
+	nr_checks=$((nr_checks + 2))
+	"$tool" info $log.trx 2>/dev/null | grep -q '^log has lost events *yes' || complain "$log.trx has lost events"
 	"$tool" waits $log.trx >out 2>err
 	grep -q "$log.trx: the log is incomplete: one of the logs that were merged" err && ! grep -q 'size was limited' err ||
 		complain "nothing says that events are missing in $log.trx: $(cat err)"
