@@ -4,6 +4,7 @@
 import errno
 import os
 import struct
+import threading
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from . import _waits
@@ -73,7 +74,7 @@ class Origin(NamedTuple):
 
 
 class Event:
-    """An event.  Its values are read when they are used; it keeps the memory of the events that were read with it."""
+    """An event.  It keeps the memory of the events that were read with it, and stays valid when the trace is closed."""
 
     __slots__ = ("_trace", "_raw", "_chunk", "number")
 
@@ -210,6 +211,7 @@ class Trace:
         self.path: str = os.fspath(path)
         self._flags = (OPEN_RUNNING if running else 0) | (OPEN_DAMAGED if damaged else 0)
         self._tick_ns = tick_ns
+        self._lock = threading.RLock()  # a thread may close the trace while others use _fd and _trid
         self._fd = -1
         self._trid: Optional[int] = None
         self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
@@ -222,7 +224,10 @@ class Trace:
 
     def _open(self) -> int:
         trid = ffi.new("trace_id_t *")
-        check(lib.txtrace_open(self._fd, self._flags, trid), self.path)
+        with self._lock:
+            if self._fd < 0:
+                self._need_open()
+            check(lib.txtrace_open(self._fd, self._flags, trid), self.path)
         if self._tick_ns is not None:
             error = lib.txtrace_set_tick(trid[0], self._tick_ns)
             if error:
@@ -287,7 +292,8 @@ class Trace:
         """Return the event type with this number."""
         known = self._types.get(number)
         if known is None:
-            known = self._types[number] = self._read_type(number)
+            with self._lock:
+                known = self._types[number] = self._read_type(self._need_open(), number)
         return known
 
     def layout_of(self, number: int) -> Optional[Layout]:
@@ -296,16 +302,15 @@ class Trace:
             self._layouts[number] = self.event_type(number).layout
         return self._layouts[number]
 
-    def _read_type(self, number: int) -> EventType:
-        self._need_open()
+    def _read_type(self, trid: int, number: int) -> EventType:
         name = ffi.new(f"char[{NAME_BYTES}]")
         layout = ffi.new("struct txtrace_layout **")
         length = ffi.new("size_t *")
         description = ffi.new("char[4096]")
-        if lib.posix_trace_eventid_get_name(self._trid, number, name) != 0:
+        if lib.posix_trace_eventid_get_name(trid, number, name) != 0:
             return EventType(number, f"type {number}", None, "")
         found = None
-        error = lib.txtrace_get_layout(self._trid, number, layout)
+        error = lib.txtrace_get_layout(trid, number, layout)
         if error not in (0, _ENOENT):
             check(error, self.path)
         if not error:
@@ -313,7 +318,7 @@ class Trace:
                 found = Layout(layout[0])
             finally:
                 lib.txtrace_free_layout(layout[0])
-        if lib.txtrace_get_type_description(self._trid, number, description, 4096, length) != 0:
+        if lib.txtrace_get_type_description(trid, number, description, 4096, length) != 0:
             length[0] = 0
         described = text(ffi.buffer(description, length[0])[:])
         if found is not None and not described and number > 16 and not self.is_foreign:
@@ -323,17 +328,18 @@ class Trace:
     @property
     def types(self) -> Dict[str, EventType]:
         """All event types of the trace by their names."""
-        self._need_open()
         number = ffi.new("trace_event_id_t *")
         end = ffi.new("int *")
         types: Dict[str, EventType] = {}
-        check(lib.posix_trace_eventtypelist_rewind(self._trid), self.path)
-        for _ in range(_TYPES_MOST):
-            check(lib.posix_trace_eventtypelist_getnext_id(self._trid, number, end), self.path)
-            if end[0]:
-                break
-            found = self.event_type(number[0])
-            types[found.name] = found
+        with self._lock:
+            trid = self._need_open()
+            check(lib.posix_trace_eventtypelist_rewind(trid), self.path)
+            for _ in range(_TYPES_MOST):
+                check(lib.posix_trace_eventtypelist_getnext_id(trid, number, end), self.path)
+                if end[0]:
+                    break
+                found = self.event_type(number[0])
+                types[found.name] = found
         return types
 
     def thread_of(self, tid: int) -> Optional[Object]:
@@ -347,7 +353,6 @@ class Trace:
 
         Then raise TraceError if events could not be read, and the trace was not opened with damaged=True.
         """
-        self._need_open()
         trid = self._open()
         try:
             info = ffi.new("struct txtrace_file_info *")
@@ -358,6 +363,7 @@ class Trace:
             read = ffi.new("size_t *")
             first = 0
             while True:
+                self._need_open()
                 check(lib.txtrace_getnext_events(trid, events, BATCH_EVENTS, data, BATCH_BYTES, read), self.path)
                 number = read[0]
                 if number == 0:
@@ -380,8 +386,12 @@ class Trace:
 
     def __iter__(self) -> Iterator[Event]:
         unpack = struct.Struct(EVENT_FORMAT).iter_unpack
+        types = self._types
         for number, events, chunk in self.batches():
             for raw in unpack(events):
+                if raw[5] not in types or self._trid is None:
+                    self._need_open()
+                    self.event_type(raw[5])  # so that the event has its type when the trace is closed
                 yield Event(self, raw, chunk, number)
                 number += 1
 
@@ -413,18 +423,22 @@ class Trace:
 
     # The end.
 
-    def _need_open(self) -> None:
-        if self._trid is None:
-            raise ValueError(f"{self.path}: the trace is closed")
+    def _need_open(self) -> int:
+        trid = self._trid
+        if trid is None:
+            raise ValueError(f"{self.path}: the trace is closed; read its events and types before close(), or before "
+                             "the end of `with`")
+        return trid
 
     def close(self) -> None:
-        """Close the file.  Events that were read stay valid as far as their types were used."""
-        if self._trid is not None:
-            lib.posix_trace_close(self._trid)
-            self._trid = None
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        """Close the file.  Events that were read stay valid; an iteration that has not ended raises ValueError."""
+        with self._lock:
+            if self._trid is not None:
+                lib.posix_trace_close(self._trid)
+                self._trid = None
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
     def __enter__(self) -> "Trace":
         return self

@@ -6,6 +6,7 @@ waits FILE...	the waits are those of `txtrace waits`
 arrays FILE...	the arrays of NumPy, and the frames of pandas if it is there, have the events of the iteration
 hosts FILE...	a merged log has the hosts of `txtrace info`
 errors FILE	what is wrong is an exception; the file is a log
+closed FILE...	events of a closed trace stay valid, and what is not read is an exception
 facts FILE...	what a file lacks is what `txtrace info` tells
 damage FILE	what cannot be read of a damaged file is an exception, or counted; the file is whole
 hostile FILE...	the interpreter survives each file; exceptions are those of the module
@@ -20,6 +21,8 @@ import re
 import struct
 import subprocess
 import sys
+import threading
+import time
 import warnings
 
 import txtrace
@@ -246,6 +249,56 @@ def raises(kind, function, *what):
     return None
 
 
+def closed(path):
+    """Expect what is not read of a closed trace to be a ValueError, and events to stay what they were."""
+    trace = txtrace.open(path)
+    events = iter(trace)
+    kept = [next(events) for _ in range(100)]
+    trace.close()
+    error = raises(ValueError, lambda: next(events), "an iteration of a closed trace")
+    expect("the trace is closed" in str(error), True, "the message")
+    error = raises(ValueError, lambda: trace.types, "the types of a closed trace")
+    expect("the trace is closed" in str(error), True, "the message")
+    with txtrace.open(path) as trace:
+        for event, same_event in zip(kept, trace):
+            expect(event.type.description, same_event.type.description, "an event of a closed trace", "type")
+            for name in ("name", "data", "raw", "thread", "object", "host", "priority"):
+                expect(str(getattr(event, name)), str(getattr(same_event, name)), "an event of a closed trace", name)
+            expect(repr(event), repr(same_event), "an event of a closed trace")
+
+
+def closed_meanwhile(path):
+    """Expect nothing but a ValueError if another thread closes a trace."""
+    told = []
+
+    def use_it(trace):
+        try:
+            while True:
+                list(trace.types)
+                for event in trace:
+                    str(event.data)
+        except ValueError as error:
+            told.append("" if "the trace is closed" in str(error) else repr(error))
+        except Exception as error:  # pylint: disable=broad-except  # that is the fault
+            told.append(repr(error))
+
+    for i in range(200):
+        trace = txtrace.open(path)
+        user = threading.Thread(target=use_it, args=(trace,))
+        user.start()
+        time.sleep(i * 50e-6)
+        trace.close()
+        user.join()
+    expect([error for error in told if error], [], "a trace that another thread closes")
+    expect(len(told), 200, "a trace that another thread closes")
+
+
+def check_closed(path):
+    """Events and iterations of a trace that is closed."""
+    closed(path)
+    closed_meanwhile(path)
+
+
 def check_errors(path):
     """Expect exceptions."""
     raises(FileNotFoundError, lambda: txtrace.open(path + ".missing"), "a missing file")
@@ -397,7 +450,8 @@ def check_hostile(path):
 def main():
     """Run a command."""
     commands = {"events": check_events, "waits": check_waits, "arrays": check_arrays, "errors": check_errors,
-                "facts": check_facts, "damage": check_damage, "hosts": check_hosts, "hostile": check_hostile}
+                "closed": check_closed, "facts": check_facts, "damage": check_damage, "hosts": check_hosts,
+                "hostile": check_hostile}
     for path in sys.argv[2:]:
         commands[sys.argv[1]](path)
     print(f"{sys.argv[1]}: {counts['checks']} comparisons, {counts['failures']} failures")

@@ -54,6 +54,7 @@ set -- "$scratch/described.trx" "$scratch/orders.trx" "$scratch/whole.trx" "$scr
 check events "$@" "$scratch"/version*.trx "$samples"/*.trx
 [ ! -e "$scratch/mixture.trx" ] || check waits "$scratch/mixture.trx"
 check errors "$scratch/large.trx"
+check closed "$scratch/described.trx"
 # What a log lacks: it was cut, it was full and overwrote its first events, or one of those that were merged was.
 printf '20 event 1 0\n' | "$tests/tool/mksched" "$scratch/looped.trx" 1000 300 || complain 'mksched fails'
 head -c $(($(stat -c %s "$scratch/large.trx") / 2)) "$scratch/large.trx" >"$scratch/half.trx"
