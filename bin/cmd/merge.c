@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cmd/merge_clocks.h"
 #include "cmd/merge_log.h"
+#include "cmd/merge_twice.h"
 #include "report/messages.h"
 #include "trace/calls.h"
 #include "trace/selection.h"
@@ -360,14 +361,6 @@ static bool begin_selection(const struct options *options)
 	return selection_begin(&options->selection, sources, nr_inputs);
 }
 
-/* Two files with the same events are a mistake, whatever the output is. */
-static bool check_same(void)
-{
-	const struct merge_log merge = {.files = placed, .nr_files = nr_inputs};
-
-	return merge_log_check(&merge);
-}
-
 static int merge_files(struct options *options, int n, char **paths)
 {
 	bool is_fine = true;
@@ -382,7 +375,8 @@ static int merge_files(struct options *options, int n, char **paths)
 			close_input(&inputs[i]);
 	}
 	is_fine = is_fine && choose_output(options) && (options->is_log || begin_selection(options)) &&
-		  place_inputs(options) && check_offsets(options) && !is_input(options->trx.output) && check_same() &&
+		  place_inputs(options) && check_offsets(options) && !is_input(options->trx.output) &&
+		  merge_twice_check(placed, nr_inputs) &&
 		  (options->is_log ? write_log(options) : write_merged(options));
 	if (is_fine && options->messages.nr == 0 && !options->is_placed_by_sockets)
 		merge_clocks_report(clocks, placed, nr_inputs);

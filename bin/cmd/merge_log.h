@@ -22,12 +22,6 @@ struct merge_log {
 	unsigned int nr_files;
 };
 
-/*
- * Print a message and return false if two files hold the same log, or parts of it.  Each file is opened and closed
- * again.
- */
-bool merge_log_check(const struct merge_log *merge);
-
 /* Write the log.  After a failure, print a message, leave no file, and return false. */
 bool merge_log_write(const struct merge_log *merge);
 

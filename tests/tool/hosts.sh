@@ -302,7 +302,7 @@ mkdir large temporary
 i=1
 while [ $i -lt 26 ]; do
 	cp large/0 large/$i
-	set_bytes "large/$i" 48 "$(printf 'large-%010d' $i)" 16
+	other_recording "large/$i" "$(printf 'large-%010d' $i)" $i
 	i=$((i + 1))
 done
 has_open()
@@ -348,6 +348,8 @@ fails 2 'several hosts' export --to trx --per-core -o cores.trx m.trx
 # Two logs of one process on one host: its threads are one, and its events are there twice only if they were.
 cp a.trx d.trx
 set_bytes d.trx 48 another-recordin 16
+fails 2 'are snapshots of one stream from the same time' merge -o x.trx a.trx d.trx
+other_recording d.trx another-recordin 1
 merge -o d2.trx a.trx d.trx
 nr_checks=$((nr_checks + 2))
 [ "$("$tool" info --objects d2.trx | grep -c ' worker')" -eq 1 ] || complain 'a thread of two logs is two'
@@ -389,7 +391,7 @@ mkdir many
 i=0
 while [ $i -lt 300 ]; do
 	cp small "many/$i"
-	set_bytes "many/$i" 48 "$(printf 'many-%011d' $i)" 16
+	other_recording "many/$i" "$(printf 'many-%011d' $i)" $i
 	i=$((i + 1))
 done
 nr_checks=$((nr_checks + 3))

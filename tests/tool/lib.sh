@@ -26,6 +26,7 @@
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
 #	header_at FILE			the offset of the header of a log, struct px_log_header
 #	set_bytes FILE OFFSET TEXT SIZE	put TEXT into the header of a log, and zeros up to SIZE bytes
+#	other_recording FILE TEXT NUMBER	the log becomes that of another stream, with a uuid of this text; NUMBER < 1000
 #	on_host FILE HOST NUMBER	the log becomes that of another recording on another machine
 #	of_host FILE HOST NUMBER	the same recording, but on another machine
 #	values COLUMN			turn CSV of reports into lines REPORT,LABEL,COLUMN,VALUE; the label is the value of the
@@ -258,6 +259,16 @@ set_bytes()
 {
 	{ printf '%s' "$3"; head -c $(($4 - ${#3})) /dev/zero; } |
 		dd of="$1" bs=1 seek=$(($(header_at "$1") + $2)) conv=notrunc 2>/dev/null
+}
+
+# The other stream was created some nanoseconds later: the number is in their lowest bytes.
+other_recording()
+{
+	set_bytes "$1" 48 "$2" 16
+	case $(printf '\1\0' | od -An -tu2 | tr -d ' ') in
+	1) set_bytes "$1" 360 "$(printf %03d "$3")" 8 ;;
+	*) set_bytes "$1" 365 "$(printf %03d "$3")" 3 ;;
+	esac
 }
 
 on_host()

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/merge_twice.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <trace_ext.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+
+/* A log, or one that was merged into a log. */
+struct part {
+	unsigned int file;
+	char uuid[40];
+	/* The stream.  One that was merged keeps nothing of it: then created is 0. */
+	char boot_id[40];
+	pid_t pid;
+	struct timespec created;
+};
+
+struct parts {
+	struct part *part;
+	size_t nr, room;
+};
+
+static void add_parts(struct parts *parts, unsigned int file, struct source *source)
+{
+	struct txtrace_origin origin;
+
+	for (unsigned int i = 0; txtrace_get_origin(source->trace, i, &origin) == 0; i++) {
+		struct part *part;
+
+		if (parts->nr == parts->room)
+			parts->part = must(reallocarray(parts->part, parts->room = 2 * parts->room + 64,
+							sizeof(*parts->part)));
+		part = &parts->part[parts->nr++];
+		*part = (struct part){.file = file, .pid = origin.pid};
+		memcpy(part->uuid, origin.uuid, sizeof(part->uuid));
+		memcpy(part->boot_id, origin.boot_id, sizeof(part->boot_id));
+		if (!origin.merged)
+			posix_trace_attr_getcreatetime(&source->attr, &part->created);
+	}
+}
+
+static int compare_logs(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	int order = strcmp(x->uuid, y->uuid);
+
+	return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+	int order = strcmp(x->boot_id, y->boot_id);
+
+	if (order == 0)
+		order = (x->pid > y->pid) - (x->pid < y->pid);
+	if (order == 0)
+		order = (x->created.tv_sec > y->created.tv_sec) - (x->created.tv_sec < y->created.tv_sec);
+	if (order == 0)
+		order = (x->created.tv_nsec > y->created.tv_nsec) - (x->created.tv_nsec < y->created.tv_nsec);
+	return order;
+}
+
+static struct source *open_file(const struct messages_file *file)
+{
+	return file->source ?: source_open_quiet(file->path, 0);
+}
+
+static void close_file(const struct messages_file *file, struct source *source)
+{
+	if (source && !file->source)
+		source_close(source);
+	else if (source)
+		source_rewind(source);
+}
+
+/* Find the times of the first and the last event of a file.  Return false if it has none. */
+static bool read_times(const struct messages_file *file, int64_t *first_ns, int64_t *last_ns)
+{
+	struct source *source = open_file(file);
+	struct event event;
+	bool has_events = false;
+
+	while (source && source_next(source, &event)) {
+		*first_ns = has_events ? *first_ns : event.time_ns;
+		*last_ns = event.time_ns;
+		has_events = true;
+	}
+	close_file(file, source);
+	return has_events;
+}
+
+/* The events of a stream are in the order of time, so what two of its logs both hold is from the same time. */
+static bool hold_same_time(const struct messages_file *a, const struct messages_file *b)
+{
+	int64_t first_ns[2], last_ns[2];
+
+	return read_times(a, &first_ns[0], &last_ns[0]) && read_times(b, &first_ns[1], &last_ns[1]) &&
+	       first_ns[0] < last_ns[1] && first_ns[1] < last_ns[0];
+}
+
+static bool check_logs(const struct messages_file *files, const struct parts *parts)
+{
+	qsort(parts->part, parts->nr, sizeof(*parts->part), compare_logs);
+	for (size_t i = 1; i < parts->nr; i++)
+		if (strcmp(parts->part[i].uuid, parts->part[i - 1].uuid) == 0) {
+			message("%s and %s hold the same log: each of its events would be there twice",
+				files[parts->part[i - 1].file].path, files[parts->part[i].file].path);
+			return false;
+		}
+	return true;
+}
+
+static bool check_streams(const struct messages_file *files, const struct parts *parts)
+{
+	qsort(parts->part, parts->nr, sizeof(*parts->part), compare_streams);
+	for (size_t i = 0; i < parts->nr; i++)
+		for (size_t k = i + 1; k < parts->nr && parts->part[i].created.tv_sec != 0 &&
+				       compare_streams(&parts->part[i], &parts->part[k]) == 0;
+		     k++) {
+			const struct messages_file *a = &files[parts->part[i].file], *b = &files[parts->part[k].file];
+
+			if (!hold_same_time(a, b))
+				continue;
+			message("%s and %s are snapshots of one stream from the same time: their events would be "
+				"there twice; the newer one may have all events of the older one",
+				a->path, b->path);
+			return false;
+		}
+	return true;
+}
+
+bool merge_twice_check(const struct messages_file *files, unsigned int nr_files)
+{
+	struct parts parts = {.nr = 0};
+	bool is_fine = true;
+
+	for (unsigned int i = 0; is_fine && i < nr_files; i++) {
+		struct source *source = open_file(&files[i]);
+
+		is_fine = source != NULL;
+		if (source)
+			add_parts(&parts, i, source);
+		if (source && !files[i].source)
+			source_close(source);
+	}
+	if (is_fine && parts.nr > 0)
+		is_fine = check_logs(files, &parts) && check_streams(files, &parts);
+	free(parts.part);
+	return is_fine;
+}
