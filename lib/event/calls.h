@@ -81,7 +81,16 @@ PX_INLINE bool px_call_is_stack(unsigned int id)
 	return id == px_call_event(PX_CALL_txtrace_stack);
 }
 
+/*
+ * What a parent opened in the same interval as its fork() is not known in the child.  So the interval is shorter than
+ * a system call, but 2^32 intervals are more than a minute.  A tick of aarch64 takes from 1 to 52 ns, another one less
+ * than 1 ns, or 1 ns where the clock is that of the system.
+ */
+#ifdef __aarch64__
+#define PX_FORK_TICKS_SHIFT 4
+#else
 #define PX_FORK_TICKS_SHIFT 8
+#endif
 
 enum px_call_layout { PX_LAYOUT_OBJECT, PX_LAYOUT_FD, PX_LAYOUT_WORDS };
 
