@@ -84,7 +84,8 @@ twins()
 	"$tool" states --format csv twins.trx 2>/dev/null | tr -d '\r' | sort >got
 	grep -v ',1[0-9]\{7\},' got | cmp -s expected - || complain "states of $1: $(diff expected got | head -4)"
 	grep ',1[0-9]\{7\},' got | sed 's/\([ ,]\)1\([0-9]\{7\}\)\([, ]\|$\)/\1\2\3/g; s/\([ ,]\)0*\([1-9]\)/\1\2/g' | sort >second
-	[ "$(wc -l <second)" -gt 0 ] || complain "no states of the second host of $1"
+	# Without scheduling records, no thread of a recorded log has states.
+	[ "$(wc -l <expected)" -le 1 ] || [ "$(wc -l <second)" -gt 0 ] || complain "no states of the second host of $1"
 	for command in waits locks; do
 		nr_checks=$((nr_checks + 1))
 		"$tool" $command --format csv "$1" 2>/dev/null | tr -d '\r' | tr ',' '\n' | grep -E '^[0-9]+\.[0-9]+$' |

@@ -32,7 +32,7 @@ if has_program python3 'top of a process and on a terminal'; then
 	grep -q "^threads,.*,tid,$process\$" said && grep -q '^threads,.*,running,[0-9]' said ||
 		complain "top -p does not show the thread of the process: $(cat said)"
 	# The kernel refuses the records: each format marks the shares as estimates.
-	if [ -x "$refuse" ]; then
+	if "$refuse" 1 membarrier true 2>err; then
 		"$refuse" 1 perf_event_open "$tool" top --once --interval 0.2 -p $process >said 2>err ||
 			complain "refused top fails: $(cat err)"
 		nr_checks=$((nr_checks + 1))
