@@ -89,16 +89,24 @@ static bool ends_as_hashed(const char *name)
 	return end && end[-1] == '_' && strspn(end, "0123456789abcdef") == HASH_DIGITS;
 }
 
-static char *hashed_name(const char *event)
+/* Return false if the name is cut. */
+static bool plain_name(const char *event, char name[NAME_BYTES])
 {
-	char name[NAME_BYTES];
-	size_t length = (size_t)snprintf(name, sizeof(name), "type_%s", event);
-	uint64_t hash = map_hash(event);
-	char *hashed;
+	size_t length = (size_t)snprintf(name, NAME_BYTES, "type_%s", event);
 
 	for (size_t i = 0; i < length && name[i]; i++)
 		if (!is_plain(name[i]))
 			name[i] = '_';
+	return length < NAME_BYTES;
+}
+
+static char *hashed_name(const char *event)
+{
+	char name[NAME_BYTES];
+	uint64_t hash = map_hash(event);
+	char *hashed;
+
+	plain_name(event, name);
 	if (asprintf(&hashed, "%s_%0*x", name, HASH_DIGITS, (unsigned int)(hash ^ hash >> 32)) < 0)
 		hashed = must(NULL);
 	return hashed;
@@ -133,13 +141,24 @@ static uint64_t hash_lower(const char *name)
 	return map_hash(lower);
 }
 
-/*
- * Name a table for SQLite, which does not tell apart names that differ only in their case.  same: how many tables have
- * the name of this one in lower case.  names: the names in lower case that tables have already.
- */
-static void name_table(struct sql_typed *typed, uint64_t same, struct map *names)
+/* The name without a hash, if it has room, and is none with a hash. */
+static char *short_name(const struct sql_typed *typed)
 {
-	char *first = same > 1 && has_capital(typed->event) ? hashed_name(typed->event) : must(strdup(typed->own_name));
+	char name[NAME_BYTES];
+
+	return must(strdup(plain_name(typed->event, name) && !ends_as_hashed(name) ? name : typed->own_name));
+}
+
+/*
+ * Name a table for SQLite: without a hash if no other event of the database has that name.  SQLite does not tell apart
+ * names that differ only in their case.  same: how many tables have the short name of this one in lower case.  names:
+ * the names in lower case that tables have already.
+ */
+static void name_table(struct sql_typed *typed, char *short_name, uint64_t same, struct map *names)
+{
+	char *first = same == 1			 ? short_name :
+		      has_capital(typed->event) ? hashed_name(typed->event) :
+						  must(strdup(typed->own_name));
 	char *name = must(strdup(first));
 
 	for (unsigned int i = 2; map_find(names, hash_lower(name)); i++) {
@@ -149,6 +168,8 @@ static void name_table(struct sql_typed *typed, uint64_t same, struct map *names
 	}
 	*map_get(names, hash_lower(name)) = 1;
 	typed->table.name = name;
+	if (first != short_name)
+		free(short_name);
 	free(first);
 }
 
@@ -156,10 +177,17 @@ static void name_tables(struct sql_database *database)
 {
 	struct map same = {0}, names = {0};
 
-	for (size_t i = 0; i < database->nr_typed; i++)
-		++*map_get(&same, hash_lower(database->typed[i]->own_name));
-	for (size_t i = 0; i < database->nr_typed; i++)
-		name_table(database->typed[i], map_find(&same, hash_lower(database->typed[i]->own_name)), &names);
+	for (size_t i = 0; i < database->nr_typed; i++) {
+		char *name = short_name(database->typed[i]);
+
+		++*map_get(&same, hash_lower(name));
+		free(name);
+	}
+	for (size_t i = 0; i < database->nr_typed; i++) {
+		char *name = short_name(database->typed[i]);
+
+		name_table(database->typed[i], name, map_find(&same, hash_lower(name)), &names);
+	}
 	map_free(&same);
 	map_free(&names);
 }
