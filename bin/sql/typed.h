@@ -6,9 +6,9 @@
  * Such a column has the name of the field.  If the table has such a column already, also in ClickHouse, its name begins
  * with "data.".
  *
- * The name of the table is made from that of the event.  An underscore replaces each character that is no letter or digit
- * of ASCII.  Then a hash of the event's name follows, so that "order new" and "order-new" have different tables; it is
- * left out if no other event of the database would have the same name.
+ * The name of the table is made from that of the event.  An underscore replaces each character that is no letter or
+ * digit of ASCII.  Then a hash of the event's name follows, so that "order new" and "order-new" have different tables;
+ * it is left out if no other event of the database would have the same name.
  */
 #ifndef TXTRACE_SQL_TYPED_H
 #define TXTRACE_SQL_TYPED_H
@@ -22,9 +22,9 @@ void sql_typed_free(struct sql_database *database);
 const struct sql_table *sql_typed_table(const struct sql_typed *typed);
 
 /*
- * Return the name that depends on the event alone.  That of the struct sql_table can be another one: without the hash, or
- * if the database has types that differ only in the case of letters, which SQLite does not tell apart, or in nothing but
- * their hash.
+ * Return the name that depends on the event alone.  That of the struct sql_table can be another one: without the hash,
+ * or if the database has types that differ only in the case of letters, which SQLite does not tell apart, or in nothing
+ * but their hash.
  */
 const char *sql_typed_name(const struct sql_typed *typed);
 
