@@ -770,9 +770,8 @@ int txtrace_get_clock(trace_id_t __trid, unsigned int __i, struct txtrace_clock_
  * Then the merged log has the status POSIX_TRACE_OVERRUN of a log that lacks events.  txtrace_merge_end() completes the
  * merged log and frees the merge, also after an error.  These functions are thread-safe for different merges.
  *
- * Two logs are of the same host if boot id and name of the host are the same, unless two processes have the same pid at
- * the same time.  On one host, threads with the same pid and tid are one thread, unless their processes have no module
- * at the same address.
+ * Two logs are of the same host if boot id, name of the host and pid namespace are the same.  On one host, threads with
+ * the same pid and tid are one thread, unless their processes have no module at the same address.
  *
  * EINVAL: a pointer is NULL, one of the logs is not a log, or there is no log with this number.  E2BIG: more than 214
  * hosts, or more event types than a log can have.  EBADF, ENOMEM, ENOSPC, ...: as from posix_trace_create_withlog().

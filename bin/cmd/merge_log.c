@@ -244,8 +244,12 @@ static void remove_all(struct messages_file *files, unsigned int nr)
 	free(files);
 }
 
-/* Merge groups of the files into fewer ones.  The events of these have their final times. */
-static struct messages_file *merge_groups(struct messages_file *files, unsigned int *nr)
+/*
+ * Merge groups of the files into fewer ones.  The events of these have their final times, but other pids, types and
+ * data, so only the events of the files themselves can be selected.
+ */
+static struct messages_file *merge_groups(struct messages_file *files, unsigned int *nr,
+					  const struct selection *selection)
 {
 	unsigned int nr_made = 0, nr_files = *nr;
 	struct messages_file *made = must(calloc(nr_files / MERGE_AT_ONCE + 1, sizeof(*made)));
@@ -258,7 +262,7 @@ static struct messages_file *merge_groups(struct messages_file *files, unsigned 
 
 		if (is_fine) {
 			made[nr_made++] = (struct messages_file){.path = path};
-			is_fine = merge_files(&files[at], part, NULL, fd, path);
+			is_fine = merge_files(&files[at], part, selection, fd, path);
 			close(fd);
 		}
 		if (!is_fine) {
@@ -277,14 +281,14 @@ static bool merge_into(const struct merge_log *merge, int fd)
 	bool is_fine = true;
 
 	while (is_fine && nr > MERGE_AT_ONCE) {
-		fewer = merge_groups(files, &nr);
+		fewer = merge_groups(files, &nr, made ? NULL : merge->selection);
 		is_fine = fewer != NULL;
 		if (made)
 			remove_all(made, nr_made);
 		files = made = fewer;
 		nr_made = fewer ? nr : 0;
 	}
-	is_fine = is_fine && merge_files(files, nr, merge->selection, fd, merge->output);
+	is_fine = is_fine && merge_files(files, nr, made ? NULL : merge->selection, fd, merge->output);
 	if (made)
 		remove_all(made, nr_made);
 	return is_fine;

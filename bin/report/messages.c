@@ -441,39 +441,40 @@ bool messages_place(struct spans *kinds, struct messages_file *files, unsigned i
 	return is_fine;
 }
 
+/* What the connections correct more than the file tells. */
+static int64_t told_ns(const struct messages *messages, unsigned int i)
+{
+	const struct messages_file *file = &messages->files[i];
+	const int64_t at_ns = messages->first_ns[i];
+
+	return clock_correction_at(&file->correction, at_ns) - clock_correction_at(&file->told, at_ns);
+}
+
 /*
  * The corrections by connections are relative to the first file, those that files tell are to UTC.  So compare the
- * differences of two files.  Return false after a message if one file contradicts the first one that tells its clock.
+ * differences of two files.  Return false after a message if two files contradict each other.
  */
 static bool agree_with_told(const struct messages *messages)
 {
-	const struct messages_file *first = NULL;
-	char found[32], most[32];
-	int64_t first_ns = 0;
-
 	for (unsigned int i = 0; i < messages->nr_files; i++) {
-		const struct messages_file *file = &messages->files[i];
-		const int64_t at_ns = messages->first_ns[i];
-		int64_t ns = clock_correction_at(&file->correction, at_ns) - clock_correction_at(&file->told, at_ns);
-		int64_t most_ns;
+		for (unsigned int k = 0; k < i; k++) {
+			const struct messages_file *file = &messages->files[i], *other = &messages->files[k];
+			int64_t ns = told_ns(messages, i) - told_ns(messages, k);
+			const int64_t most_ns = file->told_uncertainty_ns + other->told_uncertainty_ns;
+			char found[32], most[32];
 
-		if (file->told_uncertainty_ns < 0)
-			continue;
-		if (!first) {
-			first = file;
-			first_ns = ns;
-			continue;
+			ns = ns < 0 ? -ns : ns;
+			if (file->told_uncertainty_ns < 0 || other->told_uncertainty_ns < 0 ||
+			    ns - most_ns <= file->uncertainty_ns + other->uncertainty_ns)
+				continue;
+			units_duration(found, sizeof(found), ns);
+			units_duration(most, sizeof(most), most_ns);
+			message("%s: by connections with the same addresses and ports, its clock would be %s off that "
+				"of %s, but by what the kernels told %s at most; so these are other connections, and "
+				"none is used",
+				file->path, found, other->path, most);
+			return false;
 		}
-		ns = ns > first_ns ? ns - first_ns : first_ns - ns;
-		most_ns = file->told_uncertainty_ns + first->told_uncertainty_ns;
-		if (ns - most_ns <= file->uncertainty_ns + first->uncertainty_ns)
-			continue;
-		units_duration(found, sizeof(found), ns);
-		units_duration(most, sizeof(most), most_ns);
-		message("%s: by connections with the same addresses and ports, its clock would be %s off that of %s, "
-			"but by what the kernels told %s at most; so these are other connections, and none is used",
-			file->path, found, first->path, most);
-		return false;
 	}
 	return true;
 }

@@ -9,6 +9,7 @@
 #include "sql/functions.h"
 #include "sql/slices.h"
 #include "sql/typed.h"
+#include "sql/unsigned.h"
 #include "trace/payload.h"
 
 static const struct sql_table *const tables[] = {
@@ -141,10 +142,18 @@ static bool is_blank(struct sql_database *database, const char *text)
 bool sql_run(struct sql_database *database, const char *statements, bool is_single, struct text *text,
 	     enum format format)
 {
-	const char *rest = statements;
+	const char *rest = statements, *number;
+	size_t length;
 
 	if (is_single && is_blank(database, statements)) {
 		message("SQL: there is no statement in \"%s\"", statements);
+		return false;
+	}
+	number = sql_unsigned_find(statements, &length);
+	if (number) {
+		message("SQL: %.*s: SQLite has no exact numbers from 2^63 on; for an unsigned field, put the digits "
+			"into quotes",
+			(int)(length < 40 ? length : 40), number);
 		return false;
 	}
 	while (*rest) {

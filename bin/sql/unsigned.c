@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sql/bounds.h"
 
@@ -77,4 +78,64 @@ const char *sql_unsigned_fault(char op, sqlite3_value *value)
 	     code = sqlite3_vtab_in_next(value, &member))
 		fault = fault_of(member);
 	return fault;
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Return the end of a text, a name in quotes, or a comment that begins here, or the same address. */
+static const char *skip_quoted(const char *at)
+{
+	static const char *const pairs[][2] = {
+		{"'", "'"}, {"\"", "\""}, {"`", "`"}, {"[", "]"}, {"--", "\n"}, {"/*", "*/"}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const size_t length = strlen(pairs[i][0]);
+		const char *end;
+
+		if (strncmp(at, pairs[i][0], length) != 0)
+			continue;
+		end = strstr(at + length, pairs[i][1]);
+		return end ? end + strlen(pairs[i][1]) : at + strlen(at);
+	}
+	return at;
+}
+
+static bool is_too_large(const char *digits, size_t length)
+{
+	static const char most[] = "9223372036854775807";
+
+	for (; length > 0 && *digits == '0'; digits++)
+		length--;
+	return length > strlen(most) || (length == strlen(most) && memcmp(digits, most, length) > 0);
+}
+
+const char *sql_unsigned_find(const char *statements, size_t *length)
+{
+	for (const char *at = statements; *at;) {
+		const char *begin = at;
+
+		at = skip_quoted(at);
+		if (at != begin)
+			continue;
+		while (is_digit(*at))
+			at++;
+		/* With a point or an exponent it is a floating-point number, and with a letter another word. */
+		if (at > begin && *at != '.' && !is_letter(*at) && is_too_large(begin, (size_t)(at - begin))) {
+			*length = (size_t)(at - begin);
+			return begin;
+		}
+		while (is_letter(*at) || is_digit(*at) || *at == '.')
+			at++;
+		if (at == begin)
+			at++;
+	}
+	return NULL;
 }

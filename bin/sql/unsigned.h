@@ -20,6 +20,13 @@
 
 void sql_put_unsigned(struct sql_cell *cell, uint64_t number);
 
+/*
+ * Find a decimal number from 2^63 on in statements, but not in a text, a name or a comment, and return its length; NULL
+ * if there is none.  SQLite makes a floating-point number of it, which equals no such field, and is less than all
+ * texts.
+ */
+const char *sql_unsigned_find(const char *statements, size_t *length);
+
 /* Make the collation known.  Return a code of SQLite. */
 int sql_unsigned_add(sqlite3 *sqlite);
 

@@ -24,6 +24,7 @@
 #include "trace/symbols.h"
 
 #define FIRST_DATA_BYTES 4096
+#define DATA_BYTES_MAX (16 << 20) /* a forged log may promise more than there is memory */
 #define PROGRESS_EVENTS 65536 /* number of events between two calls of progress() */
 
 /* Opening. */
@@ -32,6 +33,15 @@ static void grow_data(struct source *source, size_t size)
 {
 	source->data = must(realloc(source->data, size));
 	source->data_size = size;
+}
+
+/* Return the room for the data of the largest event. */
+static size_t data_bytes(const struct source *source)
+{
+	size_t size = 0;
+
+	posix_trace_attr_getmaxdatasize(&source->attr, &size);
+	return size < FIRST_DATA_BYTES ? FIRST_DATA_BYTES : size < DATA_BYTES_MAX ? size : DATA_BYTES_MAX;
 }
 
 static bool read_objects(struct source *source)
@@ -223,7 +233,7 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 		return NULL;
 	}
 	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
-	grow_data(source, FIRST_DATA_BYTES);
+	grow_data(source, data_bytes(source));
 	if (!is_quiet)
 		source_report_state(source);
 	return source;
@@ -446,16 +456,15 @@ bool source_go(struct source *source, int64_t time_ns)
 struct source *source_attach(trace_id_t trace)
 {
 	struct source *source = make_source();
-	size_t size = 0;
 
 	source->path = "-";
 	source->trace = trace;
 	source->is_live = true;
 	source->model = px_fields_native();
 	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
-	if (posix_trace_get_attr(trace, &source->attr) == 0)
-		posix_trace_attr_getmaxdatasize(&source->attr, &size);
-	grow_data(source, size > FIRST_DATA_BYTES ? size : FIRST_DATA_BYTES);
+	if (posix_trace_get_attr(trace, &source->attr) != 0)
+		posix_trace_attr_init(&source->attr);
+	grow_data(source, data_bytes(source));
 	return source;
 }
 

@@ -180,7 +180,7 @@ bool px_archive_log_is_written(const struct px_log_header *header)
 	char boot_id[40];
 
 	px_log_boot_id(boot_id);
-	if (memcmp(boot_id, header->boot_id, sizeof(boot_id)) != 0 ||
+	if (strncmp(boot_id, header->boot_id, sizeof(boot_id)) != 0 ||
 	    !px_procfs_is_same(writer.pid, writer.start))
 		return false;
 	if (ours.inode == 0 || ours.device != header->registry_device ||

@@ -22,6 +22,7 @@ static int make_one(const struct px_log_header *header, struct px_origins *origi
 		snprintf(origin->uuid + 2 * i, 3, "%02x", header->uuid[i]);
 	memcpy(origin->boot_id, header->boot_id,
 	       strnlen(header->boot_id, sizeof(origin->boot_id) - 1));
+	origin->pid_space = px_log_pid_space(header);
 	memcpy(origin->host_name, header->host,
 	       strnlen(header->host, sizeof(origin->host_name) - 1));
 	*origins = (struct px_origins){.origin = origin, .nr = 1};

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -505,4 +506,29 @@ void px_log_image_header(struct px_txtb_header *header, uint32_t nr_objects, uin
 {
 	px_txtb_header_init(header, nr_objects, name_size, nr_entries);
 	px_txtb_set_tick(header, PX_LOG_TICK_NS);
+}
+
+#define PID_SPACE_PLACE 37 /* in the boot id */
+
+uint32_t px_log_pid_space(const struct px_log_header *header)
+{
+	const unsigned char *bytes = (const unsigned char *)&header->boot_id[PID_SPACE_PLACE];
+
+	if (memchr(header->boot_id, '\0', PID_SPACE_PLACE) != &header->boot_id[PID_SPACE_PLACE - 1])
+		return 0;
+	return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+}
+
+void px_log_set_pid_space(struct px_log_header *header)
+{
+	char link[64];
+	ssize_t length = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+	unsigned long number;
+
+	link[length > 0 ? length : 0] = '\0';
+	if (sscanf(link, "pid:[%lu]", &number) != 1 || strlen(header->boot_id) != PID_SPACE_PLACE - 1)
+		return;
+	number |= (number & 0xFFFFFF) == 0;
+	for (int i = 0; i < 3; i++)
+		header->boot_id[PID_SPACE_PLACE + i] = (char)(number >> 8 * i & 0xFF);
 }

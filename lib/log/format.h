@@ -135,7 +135,7 @@ struct px_log_header {
 	uint64_t writer_start;
 	uint64_t registry_device; /* device and inode of the registry that the writer uses */
 	uint64_t registry_inode;
-	char boot_id[40];
+	char boot_id[40]; /* 36 characters, a null byte, and px_log_pid_space() */
 	char host[64];
 	struct px_attr attr;
 	/* Version 2 does not have the following members. */
@@ -387,6 +387,13 @@ struct px_log_layouts px_log_layouts(void);
 
 /* Return what the descriptions of the log's data depend on.  What a log does not say is 0. */
 struct px_fields_model px_log_model(const struct px_log_header *header);
+
+/*
+ * The pid namespace whose pids the log has: that of its writer.  24 bits of the number of the namespace, which are
+ * never 0; 0: not known, as in logs of earlier versions.
+ */
+uint32_t px_log_pid_space(const struct px_log_header *header);
+void px_log_set_pid_space(struct px_log_header *header);
 
 /* Get the id of this boot of the machine, or "" if the kernel provides none. */
 void px_log_boot_id(char boot_id[40]);

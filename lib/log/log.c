@@ -29,6 +29,7 @@ static void fill_header(struct px_log *log, const struct px_log_setup *setup)
 	header->registry_inode = px_registry_file().inode;
 	header->tick_ns = PX_LOG_TICK_NS;
 	px_log_boot_id(header->boot_id);
+	px_log_set_pid_space(header);
 	gethostname(header->host, sizeof(header->host) - 1);
 	if (getrandom(header->uuid, sizeof(header->uuid), GRND_NONBLOCK) < 0)
 		memcpy(header->uuid, &setup->attr->create_time, sizeof(setup->attr->create_time));

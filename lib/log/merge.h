@@ -10,9 +10,9 @@
  *	px_merge_end()		completes the merged log
  *
  * The merged log has its own numbers of hosts, threads and event types.  Two logs are of one host if they have the same
- * boot id and the same name of the host, unless two processes have one pid at the same time: these are in two
- * containers.  On one host, threads with the same pid and tid are one thread, unless the process is another one or has
- * executed another program; if a log has several of them, in their order.  Event types with one name and one
+ * boot id, the same name of the host, and pids of the same namespace.  On one host, threads with the same pid and tid
+ * are one thread, unless the process is another one or has executed another program; if a log has several of them, in
+ * their order.  Event types with one name and one
  * description are one type; of several types with one name and other descriptions, the later ones get a name of their
  * own.
  *

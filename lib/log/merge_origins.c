@@ -7,37 +7,51 @@
 
 /* Images. */
 
-/* A line of a list of modules (base/modules.h). */
+/* Of a line of a list of modules (base/modules.h). */
 struct module {
-	const char *base, *path;
-	size_t base_length, path_length;
+	const char *base, *build; /* up to a blank */
+	size_t base_length, build_length;
 };
+
+#define MODULES_MOST                                                                               \
+	64 /* The program comes first.  Logs are hostile, so do not compare all modules with all. */
+
+/* Return the word number i of a line, and its length, which is 0 if there is none. */
+static const char *word_of(const char *line, const char *end, unsigned int i, size_t *length)
+{
+	const char *blank = memchr(line, ' ', (size_t)(end - line));
+
+	for (; i > 0 && blank; i--) {
+		line = blank + 1;
+		blank = memchr(line, ' ', (size_t)(end - line));
+	}
+	*length = i > 0 ? 0 : (size_t)((blank ? blank : end) - line);
+	return line;
+}
 
 static bool next_module(const char **text, const char *end, struct module *module)
 {
-	const char *line = *text,
-		   *line_end = end > line ? memchr(line, '\n', (size_t)(end - line)) : NULL;
-	const char *blank = line;
+	const char *line = *text;
+	const char *line_end = end > line ? memchr(line, '\n', (size_t)(end - line)) : NULL;
 
 	if (!line_end)
 		return false;
 	*text = line_end + 1;
-	module->base = line;
-	module->base_length = (size_t)((const char *)memchr(line, ' ', (size_t)(line_end - line)) ?:
-					       line_end) -
-			      (size_t)line;
-	for (int i = 0; i < 4 && blank; i++) {
-		blank = memchr(blank, ' ', (size_t)(line_end - blank));
-		blank = blank ? blank + 1 : NULL;
-	}
-	module->path = blank ? blank : line_end;
-	module->path_length = (size_t)(line_end - module->path);
+	module->base = word_of(line, line_end, 0, &module->base_length);
+	module->build = word_of(line, line_end, 3, &module->build_length);
 	return true;
+}
+
+static bool is_same_module(const struct module *a, const struct module *b)
+{
+	return a->base_length == b->base_length && memcmp(a->base, b->base, a->base_length) == 0 &&
+	       a->build_length == b->build_length &&
+	       memcmp(a->build, b->build, a->build_length) == 0;
 }
 
 /*
  * Return true if two processes with one pid are not the same, or have executed another program: no module of one is at
- * the same address in the other.
+ * the same address in the other.  A file may have several names, or none any more, so its build id tells.
  */
 static bool is_other_image(const struct px_origin *a, const struct px_origin *b)
 {
@@ -46,14 +60,13 @@ static bool is_other_image(const struct px_origin *a, const struct px_origin *b)
 
 	if (a->modules_bytes == 0 || b->modules_bytes == 0)
 		return false;
-	while (next_module(&text, end, &x)) {
+	for (int i = 0; i < MODULES_MOST && next_module(&text, end, &x); i++) {
 		const char *other = b->modules;
 
-		while (next_module(&other, b->modules + b->modules_bytes, &y))
-			if (x.path_length == y.path_length &&
-			    memcmp(x.path, y.path, x.path_length) == 0 &&
-			    x.base_length == y.base_length &&
-			    memcmp(x.base, y.base, x.base_length) == 0)
+		for (int k = 0;
+		     k < MODULES_MOST && next_module(&other, b->modules + b->modules_bytes, &y);
+		     k++)
+			if (is_same_module(&x, &y))
 				return false;
 	}
 	return true;
@@ -61,46 +74,21 @@ static bool is_other_image(const struct px_origin *a, const struct px_origin *b)
 
 /* Hosts. */
 
+/* Two containers of a machine have the same pids for other processes, so each of them counts as a host of its own. */
 static bool is_of_host(const struct px_origin *a, const struct px_origin *b)
 {
-	return strcmp(a->boot_id, b->boot_id) == 0 && strcmp(a->host_name, b->host_name) == 0;
+	return strcmp(a->boot_id, b->boot_id) == 0 && strcmp(a->host_name, b->host_name) == 0 &&
+	       a->pid_space == b->pid_space;
 }
 
-static bool is_other_process(const struct px_origin *a, const struct px_origin *b)
-{
-	return a->pid != 0 && a->pid % PX_HOST_PIDS == b->pid % PX_HOST_PIDS &&
-	       is_other_image(a, b);
-}
-
-/* Return true if both were recorded at the same time, for some moments at least. */
-static bool overlap(const struct px_origin *a, const struct px_origin *b)
-{
-	return a->from_ns < b->until_ns && b->from_ns < a->until_ns;
-}
-
-/*
- * Return the number of the host in the merged log, or PX_HOSTS_MAX if there are too many.  Two processes that have one
- * pid at the same time are in two containers, so each of these has the numbers of a host of its own.
- */
+/* Return the number of the host in the merged log, or PX_HOSTS_MAX if there are too many. */
 static uint32_t find_host(struct px_merge *merge, uint32_t at)
 {
 	const struct px_origin *origin = &merge->origins.origin[at];
 
-	for (uint32_t host = 0; host < merge->nr_hosts; host++) {
-		bool is_it = false, is_other = false;
-
-		for (uint32_t i = 0; i < at; i++) {
-			const struct px_origin *other = &merge->origins.origin[i];
-
-			if (other->host != host || !is_of_host(other, origin))
-				continue;
-			is_it = true;
-			is_other |= is_other_process(other, origin) &&
-				    overlap(other, origin);
-		}
-		if (is_it && !is_other)
-			return host;
-	}
+	for (uint32_t i = 0; i < at; i++)
+		if (is_of_host(&merge->origins.origin[i], origin))
+			return merge->origins.origin[i].host;
 	return merge->nr_hosts < PX_HOSTS_MAX ? merge->nr_hosts++ : PX_HOSTS_MAX;
 }
 
@@ -109,23 +97,10 @@ static uint32_t find_other_process(const struct px_merge *merge, uint32_t at)
 {
 	const struct px_origin *origin = &merge->origins.origin[at];
 
-	for (uint32_t i = at; i-- > 0;)
+	for (uint32_t i = at; i-- > 0 && origin->pid != 0;)
 		if (merge->origins.origin[i].pid == origin->pid)
-			return is_other_process(&merge->origins.origin[i], origin) ? origin->pid :
-										     0;
+			return is_other_image(&merge->origins.origin[i], origin) ? origin->pid : 0;
 	return 0;
-}
-
-/* Its readings of the clocks tell when a log was recorded. */
-static void take_period(struct px_origin *origin, const struct px_archive *from)
-{
-	const uint32_t nr = px_log_clocks_nr_runs(&from->clocks);
-	const struct px_clock_run *run = from->clocks.run;
-
-	if (nr == 0)
-		return;
-	origin->from_ns = run[0].from_ns;
-	origin->until_ns = run[(nr < PX_CLOCK_RUNS ? nr : PX_CLOCK_RUNS) - 1].until_ns;
 }
 
 /* Take the modules of a log that is not merged: they are those of its first process. */
@@ -179,8 +154,6 @@ int px_merge_add_origins(struct px_merge *merge, struct px_merge_log *log, struc
 		error = from->info.is_merged ? copy_modules(to) : take_modules(to, from);
 		if (error)
 			return error;
-		if (!from->info.is_merged)
-			take_period(to, from);
 		host = find_host(merge, merge->origins.nr);
 		merge->origins.nr++;
 		if (host == PX_HOSTS_MAX)

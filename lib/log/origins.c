@@ -56,7 +56,7 @@ static void decode(const char *text, char *name, size_t size)
 static const char *read_origin(const char *at, const char *end, struct px_origin *origin)
 {
 	const char *line_end = memchr(at, '\n', (size_t)(end - at));
-	char line[LINE_BYTES], boot_id[40], host_name[200], name[200];
+	char line[LINE_BYTES], boot_id[120], host_name[200], name[200];
 	uint64_t bytes;
 
 	if (!line_end || (size_t)(line_end - at) >= sizeof(line))
@@ -65,11 +65,11 @@ static const char *read_origin(const char *at, const char *end, struct px_origin
 	line[line_end - at] = '\0';
 	memset(origin, 0, sizeof(*origin));
 	if (sscanf(line,
-		   "origin %" SCNu32 " %" SCNu32 " %32s %39s %" SCNd64 " %" SCNd64 " %" SCNd64
-		   " %" SCNu64 " %199s %199s %" SCNu64 " %" SCNu64,
+		   "origin %" SCNu32 " %" SCNu32 " %32s %119s %" SCNd64 " %" SCNd64 " %" SCNd64
+		   " %" SCNu64 " %199s %199s %" SCNu32,
 		   &origin->host, &origin->pid, origin->uuid, boot_id, &origin->shift_ns,
-		   &origin->drift, &origin->uncertainty_ns, &bytes, host_name, name, &origin->from_ns,
-		   &origin->until_ns) < 10 || /* earlier versions did not write the last two */
+		   &origin->drift, &origin->uncertainty_ns, &bytes, host_name, name,
+		   &origin->pid_space) < 10 || /* earlier versions did not write the last one */
 	    origin->host >= PX_HOSTS_MAX || bytes > (uint64_t)(end - line_end - 1))
 		return NULL;
 	decode(boot_id, origin->boot_id, sizeof(origin->boot_id));
@@ -177,7 +177,7 @@ static char *put_origin(char *to, const struct px_origin *origin)
 	to = encode(to, origin->host_name);
 	*to++ = ' ';
 	to = encode(to, origin->name);
-	to += sprintf(to, " %" PRIu64 " %" PRIu64 "\n", origin->from_ns, origin->until_ns);
+	to += sprintf(to, " %" PRIu32 "\n", origin->pid_space);
 	if (origin->modules_bytes > 0)
 		memcpy(to, origin->modules, origin->modules_bytes);
 	return to + origin->modules_bytes;

@@ -51,7 +51,7 @@ struct px_origin {
 	char host_name[64];
 	char name[64]; /* name of the file, "" if it is not known */
 	int64_t shift_ns, drift, uncertainty_ns;
-	uint64_t from_ns, until_ns; /* when it was recorded, by its own clock; both 0: not known */
+	uint32_t pid_space; /* px_log_pid_space() */
 	const char *modules; /* no null byte at its end */
 	size_t modules_bytes;
 };

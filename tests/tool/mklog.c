@@ -13,7 +13,7 @@
 #include <string.h>
 #include <trace.h>
 
-#define BYTES_MAX 4096
+#define BYTES_MAX 20000
 #define FLUSH_EVENTS 50000 /* so that no event is dropped */
 
 static unsigned int nr_events, nr_bytes;
@@ -45,6 +45,8 @@ static int write_log(int fd, char *name, size_t loop_size, bool is_reversed)
 	posix_trace_attr_init(&attr);
 	posix_trace_attr_setname(&attr, "mklog");
 	posix_trace_attr_setstreamsize(&attr, 16 << 20);
+	if (nr_bytes > 256)
+		posix_trace_attr_setmaxdatasize(&attr, nr_bytes);
 	posix_trace_attr_setlogfullpolicy(&attr, loop_size ? POSIX_TRACE_LOOP : POSIX_TRACE_APPEND);
 	if (loop_size)
 		posix_trace_attr_setlogsize(&attr, loop_size);

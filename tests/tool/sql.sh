@@ -298,7 +298,8 @@ same 'a list of unsigned integers'
 ask requests.trx "SELECT count(*) * 2 FROM type_request a JOIN type_request b USING (id)" >found
 echo 36 >expected
 same 'unsigned integers that are joined'
-for where in '= 18446744073709551615' '> 9300000000000000000' 'IN (5, 1e19)' "= '5'" "<> 18446744073709551615"; do
+for where in '= 18446744073709551615' '> 9300000000000000000' 'IN (5, 1e19)' "= '5'" "<> 18446744073709551615" \
+	'NOT IN (18446744073709551615)' 'IS NOT 18446744073709551615' '> 1 AND NOT (id < 18446744073709551615)'; do
 	fails 2 'quotes' sql requests.trx "SELECT count(*) FROM type_request WHERE id $where"
 done
 fails 2 'takes numbers below 2^63' sql requests.trx 'SELECT percentile(id, 50) FROM type_request'
