@@ -774,7 +774,8 @@ int txtrace_get_clock(trace_id_t __trid, unsigned int __i, struct txtrace_clock_
  * the same pid and tid are one thread, unless their processes have no module at the same address.
  *
  * EINVAL: a pointer is NULL, one of the logs is not a log, or there is no log with this number.  E2BIG: more than 214
- * hosts, or more event types than a log can have.  EBADF, ENOMEM, ENOSPC, ...: as from posix_trace_create_withlog().
+ * hosts, or more event types or descriptions than a log can have.  EBADF, ENOMEM, ENOSPC, ...: as from
+ * posix_trace_create_withlog().
  */
 struct txtrace_merge;
 

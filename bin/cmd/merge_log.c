@@ -176,7 +176,7 @@ static bool begin_selection(const struct group *group)
 static void report_error(int error, const char *output)
 {
 	if (error == E2BIG)
-		message("%s: these logs have more hosts or event types than a log can have",
+		message("%s: these logs have more hosts, event types or descriptions of types than a log can have",
 			output);
 	else
 		message_error(error, "%s", output);

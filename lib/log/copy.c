@@ -163,13 +163,14 @@ static bool load_objects(struct px_log_copy *copy)
 	return load_mains(copy);
 }
 
-static void add_description(struct px_log_copy *copy, unsigned int id, const char *text, size_t length)
+/* Return false if there is no room. */
+static bool add_description(struct px_log_copy *copy, unsigned int id, const char *text, size_t length)
 {
-	if (length > 0)
-		(void)px_descriptions_add(&copy->descriptions, id, text, length);
+	return length == 0 || px_descriptions_add(&copy->descriptions, id, text, length) != ENOSPC;
 }
 
-static void load_types(struct px_log_copy *copy)
+/* Return E2BIG if the descriptions of several logs have no room in one.  Those of a single log have. */
+static int load_types(struct px_log_copy *copy)
 {
 	char text[PX_FIELDS_TEXT_MAX];
 	char name[PX_NAME_MAX + 1];
@@ -179,9 +180,10 @@ static void load_types(struct px_log_copy *copy)
 		if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_IDS &&
 		    copy->from->kind->type_name(copy->from, id, name) == 0) {
 			px_typelist_add(&copy->types, id, name);
-			add_description(copy, id, text,
-					copy->from->kind->description(copy->from, id, text));
+			if (!add_description(copy, id, text, copy->from->kind->description(copy->from, id, text)))
+				return E2BIG;
 		}
+	return 0;
 }
 
 /*
@@ -367,9 +369,7 @@ static int prepare(struct px_log_copy *copy, const struct px_log_copy_setup *set
 		return ENOMEM;
 	if (setup->view)
 		copy_tables(copy, setup->view->segment);
-	if (copy->from)
-		load_types(copy);
-	return 0;
+	return copy->from ? load_types(copy) : 0;
 }
 
 int px_log_copy_begin(const struct px_log_copy_setup *setup, struct px_log_copy **copy)

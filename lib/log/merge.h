@@ -43,7 +43,10 @@ void px_merge_free(struct px_merge *merge);
  */
 int px_merge_add(struct px_merge *merge, struct px_archive *log);
 
-/* Create the merged log in an empty file.  Return 0, ENOMEM, or an error of px_log_create(). */
+/*
+ * Create the merged log in an empty file.  Return 0, ENOMEM, E2BIG (a log has no room for the descriptions of the
+ * types), or an error of px_log_create().
+ */
 int px_merge_begin(struct px_merge *merge, int fd, const struct px_process_id *writer);
 
 /* How the times of a log were corrected, for the origins that it has (origins.h). */

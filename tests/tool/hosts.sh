@@ -409,6 +409,21 @@ nr_checks=$((nr_checks + 1))
 [ "$(rows size -f '*_step' bigs.trx | sort | uniq -c | tr -s ' ')" = ' 6 20000' ] ||
 	complain "large data are cut: $(rows size -f '*_step' bigs.trx | tr '\n' ' ')"
 
+# If the descriptions have no room, the merged log would lose the fields of some events.
+for i in 1 2; do
+	awk -v log_number=$i 'BEGIN {
+		for (type = 0; type < 12; type++) {
+			for (field = 0; field < 120; field++)
+				printf "u32 field_%d_%d_%d; ", log_number, type, field
+			print ""
+		}
+	}' | "$(dirname "$tool")/../tests/python/described" long$i.trx 12 || complain "no log with long descriptions"
+done
+on_host long2.trx gamma 3
+fails 2 'descriptions of types' merge -o x.trx long1.trx long2.trx
+nr_checks=$((nr_checks + 1))
+[ ! -e x.trx ] || complain 'a merge that failed left a file'
+
 # A filter is about the files, not about the temporary logs, in which a pid and the name of a type may be another one.
 mkdir some
 for i in $(seq 25); do
