@@ -73,7 +73,7 @@ corrections m.trx | awk -F '[: ]' -v moved="${moved#-}" '{ is_right = ($8 != "nu
 # Another log of that host may have seen no setting.  It ended before the setting, began after it, or nobody knows.
 cp a.trx c.trx
 on_host c.trx beta 2
-printf '%016d' 3 | dd of=c.trx bs=1 seek=$(($(grep -abo 'PXTXLOG1' c.trx | head -1 | cut -d: -f1) + 48)) conv=notrunc 2>/dev/null
+other_recording c.trx another-recordin 3
 "$mkclocks" b.trx 0,0,50,-1 10000000000,0,50,-1 10000001000,9000000000,50,-1 || complain 'mkclocks fails'
 for case in 0:9000000000 19000002000:0 15000000000:null; do
 	cp c.trx other.trx
