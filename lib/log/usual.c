@@ -70,7 +70,7 @@ bool px_usual_begin(struct px_log *log, uint64_t earliest_ns, struct px_usual *r
 				      .last_ns = log->staged.last_ns > earliest_ns ? log->staged.last_ns :
 										     earliest_ns};
 	for (unsigned int i = 0; i < PX_USUAL_CACHE; i++) {
-		run->thread[i].handle = 0;
+		run->thread[i].handle = i + 1; /* of another place; 0 is that of an event without a thread */
 		run->site[i].kind = 0;
 	}
 	return true;

@@ -37,7 +37,7 @@ struct px_usual_event {
 
 /* A thread of the frame. */
 struct px_usual_thread {
-	uint32_t handle; /* 0: none */
+	uint32_t handle; /* none: one that has another place */
 	uint32_t pid;
 	uint64_t thread;
 	uint64_t *last; /* the position of the last entry of this thread */

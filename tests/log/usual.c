@@ -149,7 +149,12 @@ static void stage_run(struct px_report *report, unsigned char *data, uint64_t *n
 {
 	struct px_usual_place at, next;
 	struct px_usual run;
-	bool is_run = px_usual_begin(logs[BY_RUNS], 0, &run, &at), has_event = false;
+	bool is_run, has_event = false;
+
+	/* What was in the memory before is no thread. */
+	memset(&run, 0, sizeof(run));
+	is_run = px_usual_begin(logs[BY_RUNS], 0, &run, &at);
+	ck_assert(!is_run || !px_usual_has_thread(&run, &(struct px_usual_event){.context = 0}));
 
 	for (uint32_t left = 1 + below(2000); is_run && left > 0; left--) {
 		next_event(report, data);
