@@ -148,7 +148,9 @@ if [ -n "$python" ]; then
 import struct, sys
 log = bytearray(open(sys.argv[1], "rb").read())
 log = log[:len(log) * 9 // 10]
-places = [at for at in range(8, len(log) - 4, 32) if 50 < struct.unpack_from("=I", log, at)[0] < 100]
+header = struct.unpack_from("=7I", log)
+first = header[6] - header[2] # the entries, behind the registry
+places = [at for at in range(first + 8, len(log) - 4, 32) if 50 < struct.unpack_from("=I", log, at)[0] < 100]
 for at in places[::2]:
     struct.pack_into("=I", log, at, 60)
 open(sys.argv[2], "wb").write(log)
