@@ -16,6 +16,9 @@ struct part {
 	char boot_id[40];
 	pid_t pid;
 	struct timespec created;
+	/* Of its events; valid if the file has another log of the stream beside it, and has events. */
+	int64_t first_ns, last_ns;
+	bool has_times;
 };
 
 struct parts {
@@ -77,29 +80,23 @@ static void close_file(const struct messages_file *file, struct source *source)
 		source_rewind(source);
 }
 
-/* Find the times of the first and the last event of a file.  Return false if it has none. */
-static bool read_times(const struct messages_file *file, int64_t *first_ns, int64_t *last_ns)
+static void read_times(const struct messages_file *file, struct part *part)
 {
 	struct source *source = open_file(file);
 	struct event event;
-	bool has_events = false;
 
 	while (source && source_next(source, &event)) {
-		*first_ns = has_events ? *first_ns : event.time_ns;
-		*last_ns = event.time_ns;
-		has_events = true;
+		part->first_ns = part->has_times ? part->first_ns : event.time_ns;
+		part->last_ns = event.time_ns;
+		part->has_times = true;
 	}
 	close_file(file, source);
-	return has_events;
 }
 
 /* The events of a stream are in the order of time, so what two of its logs both hold is from the same time. */
-static bool hold_same_time(const struct messages_file *a, const struct messages_file *b)
+static bool hold_same_time(const struct part *a, const struct part *b)
 {
-	int64_t first_ns[2], last_ns[2];
-
-	return read_times(a, &first_ns[0], &last_ns[0]) && read_times(b, &first_ns[1], &last_ns[1]) &&
-	       first_ns[0] < last_ns[1] && first_ns[1] < last_ns[0];
+	return a->has_times && b->has_times && a->first_ns < b->last_ns && b->first_ns < a->last_ns;
 }
 
 static bool check_logs(const struct messages_file *files, const struct parts *parts)
@@ -114,22 +111,36 @@ static bool check_logs(const struct messages_file *files, const struct parts *pa
 	return true;
 }
 
-static bool check_streams(const struct messages_file *files, const struct parts *parts)
+/* Check `nr` logs of one stream. */
+static bool check_stream(const struct messages_file *files, struct part *part, size_t nr)
 {
-	qsort(parts->part, parts->nr, sizeof(*parts->part), compare_streams);
-	for (size_t i = 0; i < parts->nr; i++)
-		for (size_t k = i + 1; k < parts->nr && parts->part[i].created.tv_sec != 0 &&
-				       compare_streams(&parts->part[i], &parts->part[k]) == 0;
-		     k++) {
-			const struct messages_file *a = &files[parts->part[i].file], *b = &files[parts->part[k].file];
-
-			if (!hold_same_time(a, b))
+	for (size_t i = 0; i < nr; i++) {
+		read_times(&files[part[i].file], &part[i]);
+		for (size_t k = 0; k < i; k++) {
+			if (!hold_same_time(&part[i], &part[k]))
 				continue;
 			message("%s and %s are snapshots of one stream from the same time: their events would be "
 				"there twice; the newer one may have all events of the older one",
-				a->path, b->path);
+				files[part[k].file].path, files[part[i].file].path);
 			return false;
 		}
+	}
+	return true;
+}
+
+static bool check_streams(const struct messages_file *files, const struct parts *parts)
+{
+	size_t nr;
+
+	qsort(parts->part, parts->nr, sizeof(*parts->part), compare_streams);
+	for (size_t i = 0; i < parts->nr; i += nr) {
+		struct part *part = &parts->part[i];
+
+		for (nr = 1; i + nr < parts->nr && compare_streams(part, &part[nr]) == 0; nr++)
+			;
+		if (nr > 1 && part->created.tv_sec != 0 && !check_stream(files, part, nr))
+			return false;
+	}
 	return true;
 }
 

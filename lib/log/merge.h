@@ -12,9 +12,8 @@
  * The merged log has its own numbers of hosts, threads and event types.  Two logs are of one host if they have the same
  * boot id, the same name of the host, and pids of the same namespace.  On one host, threads with the same pid and tid
  * are one thread, unless the process is another one or has executed another program; if a log has several of them, in
- * their order.  Event types with one name and one
- * description are one type; of several types with one name and other descriptions, the later ones get a name of their
- * own.
+ * their order.  Event types with one name and one description are one type; of several types with one name and other
+ * descriptions, the later ones get a name of their own.
  *
  * An event stays as it is, except for numbers in it: its event type, pid, CPU and thread; the sets of event types in
  * START and FILTER; pid, tid and CPU in scheduling records; and pids, tids and handles of threads in the data of calls.

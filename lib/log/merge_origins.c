@@ -13,8 +13,8 @@ struct module {
 	size_t base_length, build_length;
 };
 
-#define MODULES_MOST                                                                               \
-	64 /* The program comes first.  Logs are hostile, so do not compare all modules with all. */
+/* The program comes first.  Logs are hostile, so do not compare all modules with all. */
+#define MODULES_MOST 64
 
 /* Return the word number i of a line, and its length, which is 0 if there is none. */
 static const char *word_of(const char *line, const char *end, unsigned int i, size_t *length)
