@@ -52,6 +52,8 @@ arch_make_root()
 	mkdir -p "$arch_dir" "$arch_build" || exit 1
 	if [ -n "$arch_qemu" ]; then
 		want "$arch_qemu-static" qemu-user-static
+		want update-binfmts binfmt-support
+		want arch-test arch-test # by which mmdebstrap finds out what runs here
 		want "$arch_triplet-gcc" "gcc-$(echo "$arch_triplet" | tr _ -)"
 		[ -e /proc/sys/fs/binfmt_misc/register ] ||
 			mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || fail 'no binfmt_misc'

@@ -17,8 +17,13 @@ want()
 	command -v "$1" >/dev/null && return
 	[ "$(id -u)" -eq 0 ] || fail "$1 is missing; as root, on Debian: apt-get install $2"
 	echo "installing $2"
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" </dev/null >/dev/null 2>&1 ||
-		fail "cannot install $2"
+	apt_install "$2" || { apt-get update -qq >/dev/null 2>&1 && apt_install "$2"; } || fail "cannot install $2"
+}
+
+# A new machine has no lists of packages, or old ones, which name packages that are gone.
+apt_install()
+{
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" </dev/null >/dev/null 2>&1
 }
 
 count_tests()
