@@ -106,6 +106,8 @@ arch_make()
 		cd "$arch_build" || exit 1
 		[ -e config.status ] || "$arch_top/configure" -q --host="$arch_triplet" \
 			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" ${PX_ARCH_CONFIGURE:-} || exit 1
+		# Where the sources have a newer configure, make runs it, and must not give it these options.
+		make -s Makefile || exit 1
 		# No scripts of libtool: under qemu-user, such a script takes ten times as long as the tool.
 		make -s -k -j"$arch_jobs" LDFLAGS=-no-install "$@"
 	) || return 1
