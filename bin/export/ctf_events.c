@@ -10,12 +10,13 @@
 #include "export/ctf_fields.h"
 #include "trace/calldata.h"
 #include "trace/native.h"
+#include "trace/origins.h"
 #include "trace/payload.h"
 #include "trace/sched.h"
 
 #define MORE "txtrace_more" /* bytes after the fields of a type */
 
-enum { CONTEXT_CPU, CONTEXT_PID, CONTEXT_TID, CONTEXT_THREAD, CONTEXT_PRIORITY };
+enum { CONTEXT_CPU, CONTEXT_PID, CONTEXT_TID, CONTEXT_THREAD, CONTEXT_PRIORITY, CONTEXT_HOST };
 
 void ctf_must_be_zero(int status)
 {
@@ -50,6 +51,8 @@ static void make_context(struct ctf_events *events)
 	add_member(context, "vtid", unsigned_class(events, 32, false));
 	add_member(context, "thread", bt_field_class_string_create(events->trace_class));
 	add_member(context, "priority", priority);
+	if (events->has_hosts)
+		add_member(context, "host", bt_field_class_string_create(events->trace_class));
 	ctf_must_be_zero(
 		bt_stream_class_set_event_common_context_field_class(events->stream_class, context));
 	bt_field_class_put_ref(context);
@@ -59,8 +62,10 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 {
 	bt_clock_class *clock = must(bt_clock_class_create(component));
 	bool is_real_time = !source->file.foreign;
+	char host[256];
 
 	events->source = source;
+	events->has_hosts = source_nr_hosts(source) > 1;
 	events->trace_class = must(bt_trace_class_create(component));
 	events->stream_class = must(bt_stream_class_create(events->trace_class));
 	bt_clock_class_set_frequency(clock, NS_PER_S);
@@ -75,6 +80,10 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 		bt_trace_set_environment_entry_string(events->trace, "tracer_name", "posixtrace"));
 	ctf_must_be_zero(bt_trace_set_environment_entry_string(events->trace, "trace_file",
 							   source->path));
+	text_utf8(host, sizeof(host), source_host(source, 0));
+	if (!events->has_hosts && *host)
+		ctf_must_be_zero(
+			bt_trace_set_environment_entry_string(events->trace, "hostname", host));
 	if (!source->file.foreign)
 		ctf_must_be_zero(bt_trace_set_environment_entry_integer(
 			events->trace, "events_lost",
@@ -280,6 +289,8 @@ static void fill_context(const struct ctf_events *events, const struct event *ev
 	bt_field_integer_unsigned_set_value(member(context, CONTEXT_TID), (uint32_t)tid);
 	set_string(member(context, CONTEXT_THREAD), event->thread);
 	bt_field_integer_signed_set_value(member(context, CONTEXT_PRIORITY), event->priority);
+	if (events->has_hosts)
+		set_string(member(context, CONTEXT_HOST), source_host(events->source, event->pid));
 }
 
 static void fill_object(const struct ctf_events *events, bt_field *field, uint32_t word)

@@ -7,6 +7,7 @@
 #define TXTRACE_EXPORT_CTF_EVENTS_H
 
 #include <babeltrace2/babeltrace.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/map.h"
@@ -29,6 +30,7 @@ struct ctf_shape {
 
 struct ctf_events {
 	struct source *source;
+	bool has_hosts; /* more than one: the context of each event has the name of its host */
 	bt_trace_class *trace_class;
 	bt_stream_class *stream_class;
 	bt_trace *trace;

@@ -63,6 +63,18 @@ else
 	grep -q 'without SQLite' out || complain "sql: $(cat out)"
 fi
 
+# A trace in the Common Trace Format tells the host of each event, or of all.
+if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf.out m.trx 2>err; then
+	nr_checks=$((nr_checks + 2))
+	rows host m.trx | sort | uniq -c >expected
+	babeltrace2 ctf.out 2>/dev/null | sed -n 's/.*host = "\([^"]*\)".*/\1/p' | sort | uniq -c | cmp -s expected - ||
+		complain "the hosts of a CTF trace: $(babeltrace2 ctf.out 2>&1 | head -2)"
+	rm -r ctf.out
+	"$tool" export --to ctf -o ctf.out a.trx
+	cp "$(find ctf.out -name metadata)" meta
+	if grep -a 'host ' meta || ! grep -qa 'hostname = "alpha"' meta; then complain 'the host of one log'; fi
+fi
+
 # The reports keep the CPUs and processes of two hosts apart.
 nr_checks=$((nr_checks + 2))
 "$tool" report --format csv --cpus m.trx >report || complain 'report fails'
