@@ -155,6 +155,10 @@ x86_64 | aarch64)
 	getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.35 { found = 1 } END { exit !found }' &&
 		! grep -qx rseq "$scratch/lacking" ||
 		sequences='the C library has registered no restartable sequences'
+	# A virtual machine may have another clock than this.
+	clocks=/sys/devices/system/clocksource/clocksource0
+	[ -n "$sequences" ] || grep -qxE 'tsc|arch_sys_counter' "$clocks/current_clocksource" ||
+		sequences='the kernel does not use the counter of the processor as its clock'
 	;;
 *) sequences='libposixtrace has no restartable sequences (rseq) for this machine' ;;
 esac
