@@ -408,7 +408,9 @@ int txtrace_get_trxc(trace_id_t __trid, char *__buffer, size_t __size, size_t *_
  *
  * nr_missing of struct txtrace_file_info counts the events that could not be read; it is valid when all are read.  In a
  * log that only TXTRACE_OPEN_DAMAGED opens, or that is being written, the library also reports them between two events
- * as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the next.
+ * as POSIX_TRACE_OVERFLOW, with the time of the event before, and POSIX_TRACE_RESUME, with that of the next.  It does
+ * the same in each log where events are missing between two others because a write of the log failed.  These two
+ * events have the data int 1: the log lacks all events there, of all threads.  An overflow of the stream has no data.
  *
  * flags is 0 or a sum of these.  EINVAL: as from posix_trace_open(), or flags is not valid.  ENOTSUP: flags is not 0,
  * and a newer version of this library wrote the log (txtrace_get_format()).
@@ -596,6 +598,11 @@ struct txtrace_file_info {
 	int damaged;	     /* 1: only TXTRACE_OPEN_DAMAGED has opened it */
 	int __reserved_int;
 	unsigned long long nr_unlisted; /* times that TraceX shows a thread or an object without its name */
+	/*
+	 * Events that came to the log but are not in it: newer ones replaced them, a write failed, or the log was full.
+	 * While it is full, a log that takes no more events does not count them all.
+	 */
+	unsigned long long nr_log_lost;
 };
 
 /* For a foreign trace file, this call may have to read all events once. */

@@ -353,8 +353,7 @@ static bool finish_log(struct recording *recording)
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
 	has_events = record_report_log(recording, recording->path, &nr_events);
-	record_report_result(recording, nr_events, &loss,
-			     status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
+	record_report_result(recording, nr_events, &loss, &status);
 	record_report_unread(recording);
 	if (error)
 		message_error(error, "%s is incomplete", recording->shown);

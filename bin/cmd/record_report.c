@@ -71,13 +71,17 @@ bool record_report_log(const struct recording *recording, const char *path,
 	return !is_system;
 }
 
-/* A log that was full lacks events, too, and nobody counts them. */
-static const char *shown_loss(const struct recording *recording, const struct txtrace_loss *loss, bool was_full)
+/* A log that was full, or whose writes failed, lacks events, too. */
+static const char *shown_loss(const struct recording *recording, const struct txtrace_loss *loss,
+			      const struct posix_trace_status_info *status)
 {
 	static char text[128];
 	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
 
-	if (sum == 0 && was_full)
+	if (sum == 0 && status->posix_log_overrun_status == POSIX_TRACE_OVERRUN &&
+	    status->posix_log_full_status != POSIX_TRACE_FULL)
+		return "others not written";
+	if (sum == 0 && status->posix_log_overrun_status == POSIX_TRACE_OVERRUN)
 		return recording->options->control.log_policy == POSIX_TRACE_LOOP ? "older ones replaced" :
 										    "later ones not recorded";
 	if (sum == 0)
@@ -89,7 +93,8 @@ static const char *shown_loss(const struct recording *recording, const struct tx
 
 void record_report_full(const struct recording *recording, const struct posix_trace_status_info *status)
 {
-	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
+	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN ||
+	    status->posix_log_full_status != POSIX_TRACE_FULL)
 		return;
 	message("%s was full: it has only the %s events; --log-size or --policy append keep more",
 		recording->shown,
@@ -113,15 +118,15 @@ static void report_remedy(const struct recording *recording, const struct txtrac
 }
 
 void record_report_result(const struct recording *recording, unsigned long long nr_events,
-			  const struct txtrace_loss *loss, bool was_full)
+			  const struct txtrace_loss *loss, const struct posix_trace_status_info *status)
 {
 	int64_t ns = recording_ns(recording);
-	struct stat status = {.st_blocks = 0};
+	struct stat file = {.st_blocks = 0};
 
-	stat(recording->path, &status);
+	stat(recording->path, &file);
 	if (!recording->options->is_quiet)
 		message("%s: %llu events, %s, %s, %lld.%03lld s", recording->shown,
-			nr_events, shown_loss(recording, loss, was_full), shown_size(&status),
+			nr_events, shown_loss(recording, loss, status), shown_size(&file),
 			(long long)(ns / NS_PER_S), (long long)(ns % NS_PER_S / 1000000));
 	report_remedy(recording, loss);
 }

@@ -16,7 +16,7 @@ bool record_report_log(const struct recording *recording, const char *path, unsi
 
 /* Report the size of the log and the lost events, with the options that help.  was_full: the log was full. */
 void record_report_result(const struct recording *recording, unsigned long long nr_events,
-			  const struct txtrace_loss *loss, bool was_full);
+			  const struct txtrace_loss *loss, const struct posix_trace_status_info *status);
 
 /* Report a log that was full. */
 void record_report_full(const struct recording *recording, const struct posix_trace_status_info *status);

@@ -218,6 +218,8 @@ void inversions_event(struct inversions *inversions, const struct report_event *
 		take_record(inversions, event);
 		return;
 	}
+	if (event->type == POSIX_TRACE_OVERFLOW)
+		forget(inversions, event->at);
 	if (event->context >= CONTEXT_INITIALIZE || event->context == CONTEXT_IDLE)
 		return;
 	if (event->priority >= 0 || !event->is_made) /* an inserted RESUME of a log has no priority */

@@ -206,13 +206,19 @@ void report_free(struct report *report)
 
 static void print_loss_notes(const struct report *report, struct table *table)
 {
-	const struct source *source = report->source;
+	struct source *source = report->source;
 	const struct txtrace_loss *loss = &source->loss;
+	char of_log[SOURCE_LOSS_BYTES];
+	bool has_lost = source_log_loss(source, of_log, sizeof(of_log));
 
+	if (has_lost)
+		table_note(table, "the log lacks %s", of_log);
 	if (source->file.foreign)
 		table_note(table, "lost: unknown; a ThreadX buffer keeps the newest events");
 	else if (loss->overwritten + loss->dropped + loss->abandoned + report->nr_gaps == 0)
-		table_note(table, "lost: nothing");
+		table_note(table, "lost: %s", has_lost		    ? "nothing else" :
+					      source->file.complete ? "nothing" :
+								      "nothing that was counted");
 	else
 		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gaps",
 			   loss->overwritten, loss->dropped, loss->abandoned,
@@ -231,6 +237,7 @@ static void print_losses(const struct report *report, struct table *table)
 						{"Dropped", "dropped", true},
 						{"Abandoned", "abandoned", true},
 						{"Gaps", "gaps", true},
+						{"By Log", "by_log", true},
 						{"Complete", "complete", false},
 						{0}};
 	const struct source *source = report->source;
@@ -238,9 +245,10 @@ static void print_losses(const struct report *report, struct table *table)
 
 	table_begin(table, "Losses", "losses", columns, 1);
 	table_string(table, source->path);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		const unsigned long long counts[] = {source->loss.overwritten, source->loss.dropped,
-						     source->loss.abandoned, report->nr_gaps};
+						     source->loss.abandoned, report->nr_gaps,
+						     source->file.nr_log_lost};
 
 		if (is_known)
 			table_number(table, counts[i]);

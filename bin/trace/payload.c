@@ -35,7 +35,17 @@ static const char *system_fields(const struct source *source, trace_event_id_t t
 {
 	if (source->file.foreign)
 		return NULL;
-	return type == POSIX_TRACE_STOP ? "i32 auto" : type == POSIX_TRACE_ERROR ? "i32 error" : NULL;
+	switch (type) {
+	case POSIX_TRACE_STOP:
+		return "i32 auto";
+	case POSIX_TRACE_ERROR:
+		return "i32 error";
+	case POSIX_TRACE_OVERFLOW:
+	case POSIX_TRACE_RESUME:
+		return "i32 log"; /* without data, the stream has lost the events */
+	default:
+		return NULL;
+	}
 }
 
 /* Call take() for each type that may have fields. */

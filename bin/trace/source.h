@@ -234,6 +234,25 @@ void source_report_sched(struct source *source);
 /* Return why the log lacks its last events, as a sentence part for people; NULL: it lacks none, or is no log. */
 const char *source_incomplete(const struct source *source);
 
+#define SOURCE_LOSS_BYTES 320
+/*
+ * Write which events came to the log and are not in it, and why, as a sentence part for people.  Return false if there
+ * are none.
+ */
+bool source_log_loss(struct source *source, char *text, size_t size);
+
+/* Return the number of lost events, of the stream and of the log, as far as they were counted. */
+uint64_t source_nr_lost(const struct source *source);
+
+/*
+ * Return true if the log lacks all events of all threads from this event to the next one, also scheduling records.  If
+ * the stream lost events, these are not among them.
+ */
+static inline bool source_is_hole(const struct event *event)
+{
+	return event->type == POSIX_TRACE_OVERFLOW && event->size > 0;
+}
+
 /* Report lost and unnamed events.  Call this before any output, so that users know that the trace is incomplete. */
 void source_report_losses(struct source *source);
 

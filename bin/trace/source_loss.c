@@ -93,32 +93,66 @@ bool source_report_unnamed(struct source *source)
 	return unnamed.nr_events + unnamed.nr_calls > 0;
 }
 
-/* The log was full, or a write failed.  The log does not have the number of events that it lacks for this reason. */
-static void report_overrun(struct source *source)
+/* Write why the log lacks events: it was full, or a write failed, or both. */
+static void write_cause(struct source *source, char *text, size_t size)
 {
-	size_t size = 0;
-	int policy = 0;
+	int policy = 0, error = source->status.posix_stream_flush_error;
+	bool was_full = source->status.posix_log_full_status == POSIX_TRACE_FULL;
 
+	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
+	if (!was_full && !error)
+		snprintf(text, size, "the log that it was made of was full, or could not be written or read");
+	else
+		snprintf(text, size, "%s%s%s%s%s",
+			 !was_full		       ? "" :
+			 policy == POSIX_TRACE_LOOP ? "it was full, and the newest events replaced the oldest ones" :
+							 "it was full, and took no more",
+			 was_full && error ? "; and " : "", error ? "a write failed (" : "",
+			 error ? strerror(error) : "", error ? ")" : "");
+}
+
+bool source_log_loss(struct source *source, char *text, size_t size)
+{
+	int policy = 0;
+	bool is_least;
+	char cause[192];
+
+	if (source->status.posix_log_overrun_status != POSIX_TRACE_OVERRUN)
+		return false;
 	if (source_is_merged(source)) {
-		message("%s: the log is incomplete: one of the logs that were merged was full, damaged or not "
-			"complete, so not all recorded events are in it",
-			source->path);
-		return;
+		snprintf(text, size, "events that were recorded, it is not known how many: one of the logs that were "
+				     "merged was full, damaged or not complete");
+		return true;
 	}
 	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
+	is_least = policy == POSIX_TRACE_UNTIL_FULL && source->status.posix_log_full_status == POSIX_TRACE_FULL;
+	write_cause(source, cause, sizeof(cause));
+	snprintf(text, size, "%s%llu events that were recorded: %s", is_least ? "at least " : "",
+		 source->file.nr_log_lost, cause);
+	return true;
+}
+
+uint64_t source_nr_lost(const struct source *source)
+{
+	const struct txtrace_loss *loss = &source->loss;
+
+	return loss->overwritten + loss->dropped + loss->abandoned + source->file.nr_log_lost;
+}
+
+static void report_log_loss(struct source *source)
+{
+	char loss[SOURCE_LOSS_BYTES];
+	size_t size = 0;
+
+	if (!source_log_loss(source, loss, sizeof(loss)))
+		return;
 	posix_trace_attr_getlogsize(&source->attr, &size);
-	if (policy == POSIX_TRACE_APPEND)
-		message("%s: the log is incomplete: not all recorded events are in it; a write "
-			"failed",
-			source->path);
+	if (source->status.posix_log_full_status == POSIX_TRACE_FULL && !source_is_merged(source))
+		message("%s: the log is incomplete: it lacks %s; its size was limited to %zu bytes, and record "
+			"--log-size=BYTES makes room",
+			source->path, loss, size);
 	else
-		message("%s: the log is incomplete: not all recorded events are in it, and their "
-			"number is not known; "
-			"its size was limited to %zu bytes, and then %s; record --log-size=BYTES "
-			"makes room",
-			source->path, size,
-			policy == POSIX_TRACE_LOOP ? "the newest events replaced the oldest ones" :
-						     "it took no more events");
+		message("%s: the log is incomplete: it lacks %s", source->path, loss);
 }
 
 const char *source_incomplete(const struct source *source)
@@ -143,8 +177,7 @@ void source_report_losses(struct source *source)
 			"dropped, "
 			"%llu abandoned",
 			source->path, loss->overwritten, loss->dropped, loss->abandoned);
-	if (source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		report_overrun(source);
+	report_log_loss(source);
 	/* source_open() has said the other reasons. */
 	if (source_incomplete(source) && !source->file.running && !source->file.damaged)
 		message("%s: %s", source->path, source_incomplete(source));

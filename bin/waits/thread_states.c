@@ -415,6 +415,17 @@ static void note_record(const struct thread_states *states, struct sched_scope *
 	scope->has_records = true;
 }
 
+/* Records are missing here, and nothing tells of which threads and CPUs. */
+static void pass_hole(struct thread_states *states, struct sched_scope *scope, struct sched_scope *host)
+{
+	forget(states, scope, true);
+	scope->is_whole = false;
+	if (host == scope)
+		return;
+	forget(states, host, true);
+	host->is_whole = false;
+}
+
 bool thread_states_event(struct thread_states *states, const struct event *event)
 {
 	const struct sched_record record = sched_read(event);
@@ -427,8 +438,11 @@ bool thread_states_event(struct thread_states *states, const struct event *event
 	note_event(host, event);
 	if (event->time_ns > states->now_ns)
 		states->now_ns = event->time_ns;
-	if (record.kind == SCHED_NONE)
+	if (record.kind == SCHED_NONE) {
+		if (source_is_hole(event))
+			pass_hole(states, scope, host);
 		return false;
+	}
 	if (record.kind == SCHED_CPU_TIME)
 		return true;
 	note_record(states, scope, &record);

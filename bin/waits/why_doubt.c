@@ -30,8 +30,7 @@ static bool has_processes(const struct source *source)
 
 static struct words find_reasons(struct source *source)
 {
-	const unsigned long long nr_lost =
-		source->loss.overwritten + source->loss.dropped + source->loss.abandoned;
+	const unsigned long long nr_lost = source_nr_lost(source);
 	const unsigned long long nr_unnamed = source_count_unnamed(source).nr_events;
 	struct words reasons = {""};
 	char text[80];

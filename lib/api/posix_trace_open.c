@@ -117,20 +117,21 @@ static int open_with(int file_desc, int flags, struct px_archive **archive)
 	return error == EINVAL ? px_archive_open(file_desc, allowed, archive) : error;
 }
 
-static int open_archive(int file_desc, int flags, trace_id_t *trid)
+static int open_archive(int file_desc, int flags, bool tells_losses, trace_id_t *trid)
 {
 	struct px_archive *archive;
 	int error = open_with(file_desc, flags, &archive);
 
 	if (error)
 		return error;
+	archive->tells_losses = tells_losses;
 	error = px_handle_open((struct px_handle){.archive = archive}, trid);
 	if (error)
 		archive->kind->free(archive);
 	return error;
 }
 
-PX_EXPORT int txtrace_open(int file_desc, int flags, trace_id_t *trid)
+static int open_trace(int file_desc, int flags, bool tells_losses, trace_id_t *trid)
 {
 	int saved_errno = errno;
 	int error, state;
@@ -140,15 +141,21 @@ PX_EXPORT int txtrace_open(int file_desc, int flags, trace_id_t *trid)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	/* Identifiers need this process's id; even if this call fails, the process can read files. */
 	px_process_init();
-	error = open_archive(file_desc, flags, trid);
+	error = open_archive(file_desc, flags, tells_losses, trid);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;
 }
 
+PX_EXPORT int txtrace_open(int file_desc, int flags, trace_id_t *trid)
+{
+	return open_trace(file_desc, flags, true, trid);
+}
+
+/* LOGP-7: POSIX_TRACE_OVERFLOW is a loss of the stream, so what the log lost is in the status only. */
 PX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 {
-	return txtrace_open(file_desc, 0, trid);
+	return open_trace(file_desc, 0, false, trid);
 }
 
 PX_EXPORT int txtrace_refresh(trace_id_t trid, int *running)

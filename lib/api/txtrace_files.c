@@ -101,6 +101,7 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 		.whole_size = known.whole_size,
 		.nr_events = known.nr_events,
 		.nr_missing = known.nr_missing,
+		.nr_log_lost = known.nr_lost,
 		.only_image = known.lost_section,
 		.format = known.format,
 		.damaged = known.is_damaged,
@@ -173,7 +174,7 @@ static int copy_log(struct px_archive *archive, int file_desc)
 	struct px_log_copy_result result = {.loss = archive->loss,
 					    .is_full = archive->status.is_full,
 					    .is_overrun = archive->status.is_overrun,
-					    .log_is_overrun = archive->status.log_is_overrun,
+					    .nr_log_lost = archive->info.nr_lost,
 					    .tick_ns = archive->info.tick_ns};
 	struct px_sigxfsz signals;
 	struct px_log_copy *copy;
@@ -186,7 +187,7 @@ static int copy_log(struct px_archive *archive, int file_desc)
 		if (archive->info.is_running)
 			result.loss.overwritten += archive->info.nr_missing;
 		else
-			result.log_is_overrun |= archive->info.nr_missing > 0;
+			result.nr_log_lost += archive->info.nr_missing;
 		error = px_log_copy_end(copy, &result);
 	}
 	if (!error && archive->info.is_merged)

@@ -98,6 +98,7 @@ struct px_archive_info {
 	uint64_t whole_size;	 /* bytes of the file if no part is missing; 0: unknown */
 	uint64_t nr_events;	 /* number of events, as counted by the writer; 0: unknown */
 	uint64_t nr_missing; /* number of events that the reader skipped because it could not read them */
+	uint64_t nr_lost;    /* number of events that the log lost, as counted by the writer */
 };
 
 struct px_archive;
@@ -147,6 +148,8 @@ struct px_archive {
 	struct px_archive_status status;
 	struct px_loss loss;
 	struct px_archive_info info;
+	/* Where a write of the log failed, report the gap as an overflow of the log.  The opener may set this. */
+	bool tells_losses;
 	struct px_log_clocks clocks;
 	struct px_origins origins; /* of a log: at least one; of a log that is not merged: one without modules */
 	uint32_t next_type; /* number of the next item of each list */

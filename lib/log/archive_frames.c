@@ -165,7 +165,9 @@ static bool load(struct px_archive_source *source, uint64_t position,
 					     .entries = frames->entries,
 					     .packed = frames->packed,
 					     .begins_chapter =
-						     (frames->head.flags & PX_FRAME_CHAPTER) != 0};
+						     (frames->head.flags & PX_FRAME_CHAPTER) != 0,
+					     .follows_loss =
+						     (frames->head.flags & PX_FRAME_AFTER_LOSS) != 0};
 	return true;
 }
 

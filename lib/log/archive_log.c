@@ -271,6 +271,7 @@ static void fill_archive(struct logreader *reader)
 		.size = reader->file.size,
 		.whole_size = commit->is_complete ? px_log_length(&reader->file.header, commit) : 0,
 		.nr_events = commit->sum ? commit->nr_events - commit->nr_given_up : 0,
+		.nr_lost = commit->nr_lost,
 		.is_merged = px_archive_is_merged(header),
 	};
 	memcpy(archive->info.machine, header->machine.name, sizeof(archive->info.machine) - 1);

@@ -94,14 +94,32 @@ static void skip_gap(struct logreader *reader, uint64_t to)
 		reader->gap = GAP_OVERFLOW;
 }
 
-static void make_mark(struct logreader *reader, uint64_t next_ns, struct px_report *report)
+/*
+ * The window begins with this entry, and events before it are missing, because a write failed.  A window may be loaded
+ * several times.
+ */
+static void find_loss(struct logreader *reader)
 {
+	if (reader->archive.tells_losses && reader->window.follows_loss && reader->marked != reader->position + 1 &&
+	    reader->nr_read > 0 && reader->gap == GAP_NONE)
+		reader->gap = GAP_OVERFLOW;
+	reader->marked = reader->position + 1;
+}
+
+/* The data tell that the log lacks all events here.  An OVERFLOW of the stream has no data. */
+static void make_mark(struct logreader *reader, uint64_t next_ns, void *data, size_t capacity, struct px_report *report)
+{
+	static const int is_of_log = 1;
 	bool is_begin = reader->gap == GAP_OVERFLOW;
 
 	memset(report, 0, sizeof(*report));
 	report->record.id = is_begin ? PX_EVENT_OVERFLOW : PX_EVENT_RESUME;
 	report->record.pid = reader->file.header.target_pid;
 	report->time_ns = is_begin ? reader->last_ns : next_ns;
+	report->length = sizeof(is_of_log);
+	report->copied = report->length < capacity ? report->length : capacity;
+	if (report->copied > 0)
+		memcpy(data, &is_of_log, report->copied);
 	reader->gap = is_begin ? GAP_RESUME : GAP_NONE;
 }
 
@@ -116,9 +134,11 @@ enum px_next px_archive_log_next(struct px_archive *archive, void *data, size_t 
 		if (px_unlikely(reader->position < reader->window.position))
 			skip_gap(reader, reader->window.position);
 		i = reader->position - reader->window.position;
+		if (px_unlikely(i == 0))
+			find_loss(reader);
 		if (px_likely(reader->window.packed[i].is_event)) {
 			if (px_unlikely(reader->gap != GAP_NONE)) {
-				make_mark(reader, reader->window.packed[i].time_ns, report);
+				make_mark(reader, reader->window.packed[i].time_ns, data, capacity, report);
 				return PX_NEXT_EVENT;
 			}
 			take(reader, i, data, capacity, report);
@@ -180,7 +200,7 @@ void px_archive_log_rewind(struct px_archive *archive)
 	struct logreader *reader = px_archive_log_of(archive);
 
 	reader->position = reader->file.commit.first;
-	reader->nr_read = 0;
+	reader->nr_read = reader->marked = 0;
 	reader->gap = GAP_NONE;
 	archive->info.nr_missing = reader->nr_missed;
 }
@@ -190,6 +210,9 @@ bool px_archive_log_go(struct px_archive *archive, uint32_t i, uint64_t *nr_befo
 	struct logreader *reader = px_archive_log_of(archive);
 	uint64_t position;
 
+	/* The number of the marks before the part is not known. */
+	if (archive->tells_losses && reader->file.commit.flush_error)
+		return false;
 	if (!reader->source->kind->chapter ||
 	    !reader->source->kind->chapter(reader->source, i, &position, nr_before, about_ns))
 		return false;

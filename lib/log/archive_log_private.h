@@ -19,6 +19,7 @@ struct logreader {
 	uint64_t last_ns;   /* time of the last event; valid if nr_read > 0 */
 	/* What to report of the gap before the next entry. */
 	enum { GAP_NONE, GAP_OVERFLOW, GAP_RESUME } gap;
+	uint64_t marked; /* 1 + position of the entry before which a gap of the writer was reported last; 0: none */
 	struct px_archive_window window;
 	struct px_archive_names names;
 	uint32_t nr_listed;		/* names read from the tail */

@@ -34,6 +34,7 @@ struct px_archive_window {
 	const struct px_txtb_entry *entries;
 	const struct px_unpacked *packed;
 	bool begins_chapter; /* this window and the later ones need no definitions of earlier windows */
+	bool follows_loss;   /* before its first event, events are missing, because a write failed */
 };
 
 /* The image of a volume, in the file. */

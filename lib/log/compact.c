@@ -44,6 +44,7 @@ struct compact {
 	/* The frame that is open. */
 	bool is_open;
 	bool begins_chapter; /* the next one begins a chapter */
+	bool follows_loss;   /* the next one tells that events before it are missing */
 	uint32_t nr_entries;
 	uint32_t stamp;	     /* of its last entry */
 	uint64_t image_ns;   /* from its first entry to the last one */
@@ -218,8 +219,10 @@ static void open_frame(struct compact *compact)
 	if (compact->is_open)
 		return;
 	px_pack_begin(compact->pack, compact->position, compact->begins_chapter);
+	if (compact->follows_loss)
+		px_pack_follow_loss(compact->pack);
 	compact->is_open = true;
-	compact->begins_chapter = false;
+	compact->begins_chapter = compact->follows_loss = false;
 	compact->nr_entries = 0;
 	compact->image_ns = 0;
 }
@@ -258,9 +261,10 @@ static int begin_window(struct compact *compact, const struct px_archive_window 
 	size_t offset = 0;
 	int error = 0;
 
-	if (window->begins_chapter || px_pack_wants_chapter(compact->pack)) {
+	if (window->begins_chapter || window->follows_loss || px_pack_wants_chapter(compact->pack)) {
 		error = end_frame(compact);
 		compact->begins_chapter = true;
+		compact->follows_loss = window->follows_loss;
 	}
 	while (!error && kind->next_definition(compact->source, &offset, &object))
 		error = define(compact, &object);

@@ -36,7 +36,8 @@ struct px_log_copy_setup {
 struct px_log_copy_result {
 	struct px_loss loss;
 	bool is_full, is_overrun;
-	bool log_is_overrun;
+	uint64_t nr_log_lost; /* events that the new log lacks, as far as they were counted */
+	bool lacks_others;    /* it may lack others */
 	double tick_ns;
 };
 

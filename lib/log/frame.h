@@ -66,6 +66,8 @@
 #define PX_FRAME_DELTAS 4u
 /* flag: long data of calls, which are paths, are stored without what they share with those before them */
 #define PX_FRAME_SHARES 8u
+/* flag: before the first event of the frame, events are missing, because a write of the log failed */
+#define PX_FRAME_AFTER_LOSS 16u
 #define PX_FRAME_SITES_MAX 4096	   /* maximum number of sites of a chapter */
 /* Maximum number of objects of a chapter; a reader ignores further objects. */
 #define PX_FRAME_OBJECTS_MAX 65536

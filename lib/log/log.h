@@ -146,6 +146,7 @@ void px_log_append_stop(struct px_log *log);
 
 /* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
+void px_log_add_lost(struct px_log *log, uint64_t nr_events);
 
 /* Copy the thread with this pid and tid.  Return false if the log does not know it. */
 bool px_log_find_thread(const struct px_log *log, uint32_t pid, uint32_t tid, struct px_object *thread);

@@ -197,8 +197,8 @@ static void add_attributes(struct px_merge *merge, const struct px_archive *from
 	merge->result.is_full |= from->status.is_full;
 	merge->result.is_overrun |= from->status.is_overrun;
 	/* The merged log is complete, but not all that was recorded is in it. */
-	merge->result.log_is_overrun |= from->status.log_is_overrun || !from->info.is_complete ||
-					from->info.is_damaged;
+	merge->result.nr_log_lost += from->info.nr_lost;
+	merge->result.lacks_others |= !from->info.is_complete || from->info.is_damaged;
 }
 
 int px_merge_add(struct px_merge *merge, struct px_archive *from)
@@ -344,7 +344,7 @@ void px_merge_note_missing(struct px_merge *merge, uint32_t number, uint64_t nr)
 	if (merge->log[number].is_running)
 		merge->result.loss.overwritten += nr;
 	else
-		merge->result.log_is_overrun |= nr > 0;
+		merge->result.nr_log_lost += nr;
 }
 
 int px_merge_end(struct px_merge *merge)

@@ -110,6 +110,11 @@ void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter)
 		begin_chapter(pack);
 }
 
+void px_pack_follow_loss(struct px_pack *pack)
+{
+	pack->head.flags |= PX_FRAME_AFTER_LOSS;
+}
+
 /* Return the maximum size of all definitions of the frame. */
 static size_t objects_size(const struct px_pack *pack)
 {

@@ -53,6 +53,9 @@ void px_pack_free(struct px_pack *pack);
  */
 void px_pack_begin(struct px_pack *pack, uint64_t position, bool chapter);
 
+/* The frame tells that events before its first one are missing. */
+void px_pack_follow_loss(struct px_pack *pack);
+
 /* Return true if the frame has room for an event with this length of data, and for all objects of its entries. */
 bool px_pack_has_room(const struct px_pack *pack, size_t length);
 

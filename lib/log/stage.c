@@ -24,7 +24,12 @@ bool px_log_is_full(const struct px_log *log)
 
 void px_log_count_lost(struct px_log *log)
 {
-	log->nr_lost++;
+	px_log_add_lost(log, 1);
+}
+
+void px_log_add_lost(struct px_log *log, uint64_t nr_events)
+{
+	log->nr_lost += nr_events;
 }
 
 /* Events. */
@@ -89,6 +94,8 @@ static void begin_frame(struct px_log *log)
 		log->ends_chapter = false;
 	}
 	px_pack_begin(log->pack, log->stage_position, begins);
+	if (log->follows_loss)
+		px_pack_follow_loss(log->pack);
 	px_log_begin_usual(log, reserved_slots(log));
 }
 

@@ -373,6 +373,8 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 	log->chapter_entries += log->nr_staged;
 	log->frame += frame_size;
 	log->nr_frames += log->nr_staged > 0;
+	if (log->nr_staged > 0)
+		log->follows_loss = false;
 	if (log->frame > volume->frames_end)
 		volume->frames_end = log->frame;
 	/* If nothing was written, the volume may not exist yet: its begin may have failed. */
@@ -397,6 +399,7 @@ static void keep_staged(struct px_log *log, size_t frame_size)
 static void drop_staged(struct px_log *log)
 {
 	log->nr_lost += log->staged.nr_events - log->written.nr_events;
+	log->follows_loss |= log->staged.nr_events > log->written.nr_events;
 	if (log->staged.has_stop && !log->written.has_stop)
 		log->nr_lost--; /* the next write stages STOP again, so it is not lost */
 	/*

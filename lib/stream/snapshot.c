@@ -52,6 +52,7 @@ static int open_commit(const char *name, struct log *log)
 
 		if (error)
 			return error == EINVAL ? ENOENT : error;
+		log->archive->tells_losses = true;
 		if (log->archive->info.is_complete) {
 			log->archive->kind->free(log->archive);
 			return ENOENT;
@@ -201,7 +202,7 @@ static void fill_result(const struct px_snapshot *snapshot, const struct px_ring
 		return;
 	/* Events that the log overwrote before this call read them are missing only in the snapshot. */
 	result->loss.overwritten += log->archive->info.nr_missing;
-	result->log_is_overrun = log->archive->status.log_is_overrun;
+	result->nr_log_lost = log->archive->info.nr_lost;
 }
 
 /* Append what the rings have behind the log, and complete the snapshot. */

@@ -85,6 +85,7 @@ struct txtrace_file_info {
 	unsigned int format;
 	int damaged, reserved_int;
 	unsigned long long nr_unlisted;
+	unsigned long long nr_log_lost;
 };
 
 struct txtrace_origin {

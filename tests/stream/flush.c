@@ -1180,6 +1180,84 @@ START_TEST(flush_beyond_the_file_size_limit_gives_efbig_once_and_goes_on)
 }
 END_TEST
 
+/* Expect the mark of events that the log lacks: this event, with the data int 1. */
+static void expect_hole(trace_event_id_t id)
+{
+	int is_of_log = 0;
+
+	expect(id);
+	ck_assert_uint_eq(seen.length, sizeof(is_of_log));
+	memcpy(&is_of_log, seen.data, sizeof(is_of_log));
+	ck_assert_int_eq(is_of_log, 1);
+}
+
+/* The log has 0 to 4 and 10 to 14, and between them a hole, which begins and ends with the events around it. */
+static void expect_around_hole(void)
+{
+	struct timespec before;
+
+	expect(POSIX_TRACE_START);
+	expect_numbers(0, 5);
+	expect(POSIX_TRACE_FLUSH_START);
+	before = seen.info.posix_timestamp;
+	expect_hole(POSIX_TRACE_OVERFLOW);
+	ck_assert(px_test_ns(seen.info.posix_timestamp) == px_test_ns(before));
+	expect_hole(POSIX_TRACE_RESUME);
+	before = seen.info.posix_timestamp;
+	expect(POSIX_TRACE_FLUSH_STOP); /* of the flush that failed */
+	ck_assert(px_test_ns(seen.info.posix_timestamp) == px_test_ns(before));
+	expect_numbers(10, 15);
+	expect(POSIX_TRACE_FLUSH_START);
+	expect(POSIX_TRACE_FLUSH_STOP);
+	expect_stop(0);
+	expect(0);
+}
+
+/*
+ * LOGP-7 LOGP-8: posix_trace_open() tells of events that could not be written in the status only; txtrace_open() also
+ * tells where they are missing, and how many.  A copy keeps both, and so does a second reading.
+ */
+START_TEST(flush_that_failed_leaves_a_hole_that_the_extensions_tell)
+{
+	static const int policies[] = {POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL};
+	struct txtrace_file_info info;
+	int copy = px_test_file();
+
+	signal(SIGXFSZ, count_signal);
+	use_stream(POSIX_TRACE_UNTIL_FULL, 4096, policies[_i], policies[_i] == POSIX_TRACE_APPEND ? 0 : 1 << 20);
+	ok(posix_trace_start(stream));
+	trace_many(5);
+	ok(posix_trace_flush(stream));
+	trace_many(5);
+	fails(flush_limited(0), EFBIG);
+	trace_many(5);
+	ok(posix_trace_flush(stream));
+	finish();
+	expect(POSIX_TRACE_START);
+	expect_numbers(0, 5);
+	expect(POSIX_TRACE_FLUSH_START);
+	expect(POSIX_TRACE_FLUSH_STOP); /* of the flush that failed */
+	expect_numbers(10, 15);
+	ok(posix_trace_close(log_id));
+	ok(txtrace_open(file, 0, &log_id));
+	expect_around_hole();
+	ok(posix_trace_rewind(log_id));
+	expect_around_hole();
+	ok(txtrace_get_file_info(log_id, &info));
+	ck_assert_uint_eq(info.nr_log_lost, 7); /* FLUSH_STOP, 5 events and FLUSH_START */
+	ck_assert_uint_eq(info.nr_log_lost, facts.commit.nr_lost);
+	ok(posix_trace_rewind(log_id));
+	ok(txtrace_copy_log(log_id, copy));
+	ok(posix_trace_close(log_id));
+	ok(txtrace_open(copy, 0, &log_id));
+	expect_around_hole();
+	ok(txtrace_get_file_info(log_id, &info));
+	ck_assert_uint_eq(info.nr_log_lost, 7);
+	ok(posix_trace_close(log_id));
+	close(copy);
+}
+END_TEST
+
 /* FLUSH-10 SIG-5: the signal mask stays, and signals of the application stay pending. */
 START_TEST(flush_keeps_a_signal_that_was_pending_before)
 {
@@ -2097,6 +2175,7 @@ static TCase *error_cases(void)
 	tcase_add_test(tcase, flush_keeps_a_signal_that_was_pending_before);
 	tcase_add_test(tcase, flush_adds_nothing_to_a_signal_of_the_process);
 	tcase_add_test(tcase, flush_that_fails_frees_the_space_of_a_full_stream);
+	tcase_add_loop_test(tcase, flush_that_failed_leaves_a_hole_that_the_extensions_tell, 0, 3);
 	tcase_add_test(tcase, flush_policy_records_an_error_of_its_own_flush);
 	tcase_add_test(tcase, flush_on_a_full_file_system_gives_enospc_and_goes_on);
 	tcase_add_loop_test(tcase, shutdown_that_cannot_write_says_so_and_frees_everything, 0, 2);

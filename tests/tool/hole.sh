@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# While a program is recorded, the log cannot be written for a second, as on a full disk.  The program keeps its own
+# account.  Exactly the events of that time are missing, and each command tells so.
+. "${srcdir:-.}/tests/tool/lib.sh"
+own_streams
+steady=${STEADY:-$(pwd)/tests/tool/steady}
+command -v prlimit >/dev/null || { echo 'SKIP: prlimit is missing'; exit 77; }
+cd "$scratch" || exit 99
+
+# While this limit of the recorder is 0, it cannot write.
+"$tool" record --preload --force -o x.trx -- "$steady" 4000 account >out 2>err &
+recorder=$!
+await [ -s x.trx ]
+sleep 0.6
+prlimit --pid "$recorder" --fsize=0: || complain 'no limit could be set'
+sleep 2
+prlimit --pid "$recorder" --fsize=unlimited: || complain 'the limit could not be taken away'
+wait "$recorder"
+nr_checks=$((nr_checks + 2))
+grep -q 'x.trx is incomplete: File too large' err || complain "record says: $(cat err)"
+grep -Eq 'x.trx: [0-9]+ events, others not written' err || complain "record says: $(cat err)"
+
+"$tool" print --format csv --columns ns,event,data x.trx 2>warned | tr -d '\r' >events
+from=$(sed -n 's/,posix_trace_overflow,log=1$//p' events)
+until=$(sed -n 's/,posix_trace_resume,log=1$//p' events)
+if [ "$(echo "$from $until" | wc -w)" -ne 2 ]; then
+	complain "not one hole: $from; $until"
+	finish
+fi
+
+# Each open() is in the log, but those of the hole.  (awk has no integers of 64 bits: count from the first round.)
+nr_checks=$((nr_checks + 2))
+zero=$(head -1 account | cut -c1-10)
+sed -n 's/,open,.*//p' events | cut -c1-19 >opens
+awk -v zero="$zero" -v from="$from" -v until="$until" '
+	function ns(text) { return (substr(text, 1, 10) - zero) * 1000000000 + substr(text, 11) }
+	FNR == NR { begun[nr++] = ns($1); next }
+	{ opened[opens++] = ns($1) }
+	END {
+		begun[nr] = begun[nr - 1] + 1000000000000
+		for (i = k = 0; i < nr; i++) {
+			while (k < opens && opened[k] < begun[i])
+				k++
+			is_there = k < opens && opened[k] < begun[i + 1]
+			is_lost = begun[i] > ns(from) && begun[i + 1] < ns(until)
+			nr_lost += is_lost
+			if (is_there && is_lost || !is_there && (begun[i + 1] < ns(from) || begun[i] > ns(until)))
+				print "round", i, is_there ? "is in the hole" : "is missing"
+		}
+		print nr_lost
+	}' account opens >found
+[ "$(wc -l <found)" -eq 1 ] || complain "$(head -3 found)"
+nr_lost=$(tail -1 found)
+[ "$nr_lost" -gt 0 ] || complain 'no round is in the hole'
+
+# Each command tells it, and all tell one number.
+nr_checks=$((nr_checks + 6))
+by_log=$("$tool" info x.trx 2>/dev/null | sed -n 's/^lost: by log  *//p')
+[ "$by_log" -ge $((2 * nr_lost)) ] || complain "info: $by_log events are lost, and $nr_lost rounds"
+grep -q "it lacks $by_log events that were recorded: a write failed (File too large)" warned ||
+	complain "print says: $(cat warned)"
+"$tool" report x.trx >report 2>/dev/null
+grep -q "^the log lacks $by_log events that were recorded: a write failed (File too large)$" report ||
+	complain "report: $(head -3 report)"
+"$tool" report --format csv x.trx 2>/dev/null | tr -d '\r' | sed -n 's/^losses,//p' | grep -q "^x.trx,0,0,0,1,$by_log,yes," ||
+	complain 'the losses of report'
+"$tool" diff --fail-if 'lost>0' x.trx x.trx >diff 2>/dev/null && complain 'diff finds no loss'
+grep -Eq "^events lost +$by_log +$by_log +=" diff || complain "diff: $(grep lost diff)"
+
+# In the hole it is not known what the thread did.
+if grep -q 'txtrace_switch_in' events; then
+	nr_checks=$((nr_checks + 1))
+	hole_us=$(((until - from) / 1000))
+	not_known_us=$("$tool" report --format csv x.trx 2>/dev/null | tr -d '\r' | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+		$1 == "thread_states" && /steady/ { printf "%d\n", 1000000 * $column["unknown_s"] }' | head -1)
+	[ "${not_known_us:-0}" -ge $((hole_us - 1000)) ] ||
+		complain "the hole has $hole_us us, and steady's state is not known for ${not_known_us:-no} us"
+fi
+
+# A packed log keeps the hole, and a merged one has it as events.
+nr_checks=$((nr_checks + 2))
+cp x.trx packed.trx
+"$tool" pack packed.trx 2>err || complain "pack: $(cat err)"
+"$tool" print --format csv --columns ns,event,data packed.trx 2>/dev/null | tr -d '\r' | cmp -s events - ||
+	complain 'the packed log differs'
+cp x.trx y.trx
+on_host x.trx alpha 1
+on_host y.trx beta 2
+"$tool" merge -o merged.trx x.trx y.trx 2>err || complain "merge: $(cat err)"
+cut -d, -f1,2 events >expected
+"$tool" print --format csv --columns ns,event -f host=alpha merged.trx 2>/dev/null | tr -d '\r' | cmp -s expected - ||
+	complain 'the merged log differs'
+finish
