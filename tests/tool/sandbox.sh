@@ -151,6 +151,7 @@ refused 0 futex_waitv "{'futex_waitv'}"
 refused 0 perf_event_open "{'perf_event_open'}"
 refused 0 process_vm_readv "{'process_vm_readv'}"
 refused 1 shmget "{'System V memory'}"
+refused 1 shmctl "{'System V memory'}"
 # What no stream can be without: it is not the fault of the process.
 for name in fallocate madvise; do
 	refuses "$name fails with 1" 'a system call filter' "$refuse" 1 $name
