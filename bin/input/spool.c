@@ -109,15 +109,22 @@ static bool is_plain(const char *path)
 	return result;
 }
 
+static struct spooled *make_entry(const char *path, int fd)
+{
+	struct spooled *entry = must(malloc(sizeof(*entry) + strlen(path) + 1));
+
+	strcpy(entry->path, path);
+	entry->fd = fd;
+	return entry;
+}
+
 /* Return NULL, with errno, after a failure. */
 static struct spooled *spool(const char *path)
 {
-	struct spooled *entry = must(malloc(sizeof(*entry) + strlen(path) + 1));
+	struct spooled *entry = make_entry(path, open_temporary());
 	struct stream file;
 	int error;
 
-	strcpy(entry->path, path);
-	entry->fd = open_temporary();
 	if (entry->fd < 0 || !stream_open(&file, path)) {
 		error = errno;
 	} else {
@@ -141,10 +148,10 @@ int spool_open(const char *path)
 	struct spooled *entry;
 	char name[64];
 
-	if (strcmp(path, "-") != 0 && is_plain(path))
-		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	for (entry = spooled; entry && strcmp(entry->path, path) != 0; entry = entry->next)
 		;
+	if (!entry && strcmp(path, "-") != 0 && is_plain(path))
+		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!entry)
 		entry = spool(path);
 	if (!entry)
@@ -152,4 +159,12 @@ int spool_open(const char *path)
 	/* Each reader has an offset of its own. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", entry->fd);
 	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+void spool_name(const char *name, int fd)
+{
+	struct spooled *entry = make_entry(name, fd);
+
+	entry->next = spooled;
+	spooled = entry;
 }
