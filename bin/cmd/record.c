@@ -90,8 +90,10 @@ static bool begin_stream(struct recording *recording)
 		posix_trace_shutdown(recording->trace);
 		return false;
 	}
-	if (!options->is_quiet)
+	if (!options->is_quiet) {
+		session_report_size(&options->control);
 		report_rings(recording);
+	}
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,

@@ -161,15 +161,28 @@ static void report_failure(const struct session_options *order, int error)
 	}
 }
 
-bool session_create(const struct session_options *order, trace_id_t *trace)
+bool session_create(struct session_options *order, trace_id_t *trace)
 {
 	int error = create(order, order->largest_size, trace);
+	size_t smaller;
 
 	if ((error == ENOTSUP || error == ENOMEM) && order->largest_size > 0)
 		error = create(order, 0, trace);
+	while (error == ENOMEM && order->usual_size > 0 && (smaller = session_smaller_size(order->stream_size)) > 0) {
+		order->stream_size = smaller;
+		error = create(order, 0, trace);
+	}
 	if (error)
 		report_failure(order, error);
 	return error == 0;
+}
+
+void session_report_size(const struct session_options *order)
+{
+	if (order->stream_size < order->usual_size)
+		message("there is no room in the shared memory for rings of %zu bytes, so they have %zu: events are "
+			"lost more easily",
+			order->usual_size, order->stream_size);
 }
 
 /* Files. */
@@ -313,6 +326,19 @@ size_t session_ring_size(bool preloads)
 	size_t size = px_ring_size();
 
 	return preloads || size < SESSION_STREAM_SIZE ? size : SESSION_STREAM_SIZE;
+}
+
+void session_settle_size(struct session_options *order, bool preloads)
+{
+	if (order->stream_size == 0)
+		order->stream_size = order->usual_size = session_ring_size(preloads);
+}
+
+_Static_assert(SESSION_LEAST_SIZE == PX_RING_SIZE_HALVED, "the preloaded object and the tool do the same");
+
+size_t session_smaller_size(size_t size)
+{
+	return px_ring_size_below(size);
 }
 
 bool session_parse_ring_size(const char *text, struct session_options *order)

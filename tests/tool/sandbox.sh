@@ -212,14 +212,34 @@ if [ $preload_ring -ge $((2 << 20)) ]; then
 			"$tool" record --preload --force -o own.trx true >out 2>err || complain "record --preload fails: $(cat err)"
 		grep -q "there is room for .* only, which $cpus CPUs share" err || complain "record --preload with fewer rings says: $(cat err)"
 	fi
-	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] == 0 and result['traces_itself'] and
-		any('record --preload cannot make a ring' in note for note in result['note'])" small $preload_ring
-	if has_object; then
-		nr_checks=$((nr_checks + 1))
-		small $preload_ring "$tool" record --preload --force -o own.trx true >out 2>err &&
-			complain 'record --preload finds room where doctor --self does not'
-	fi
+	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] >= 1 and result['traces_itself'] and
+		any(re.search('record --preload makes rings of %d bytes' % ($preload_ring / 2), note) for note in result['note'])" \
+		small $preload_ring
 fi
+# No room for a ring of the usual size: the rings are smaller, and record, doctor and the object say so.  A size that the
+# user has chosen stays.
+smaller='no room in the shared memory for rings of [0-9]* bytes, so they have [0-9]*: events are lost'
+for size in 3m 1500k 1m; do
+	self 0 "/dev/shm of $size" "result['traces_others'] and result['preload_rings'] >= 1 and
+		any('makes rings of' in note for note in result['note'])" small $size
+	nr_checks=$((nr_checks + 1))
+	small $size "$tool" record --force --size 4M -o own.trx true >out 2>err && complain "$size: --size 4M has room"
+	grep -q 'not enough shared memory for rings of 4194304 bytes' err || complain "$size: --size 4M: $(cat err)"
+	has_object || continue
+	nr_checks=$((nr_checks + 2))
+	small $size "$tool" record --preload --force -o own.trx true >out 2>err || complain "$size: record --preload: $(cat err)"
+	grep -q "$smaller" err || complain "$size: record --preload says: $(cat err)"
+	small $size "$tool" record -q --preload --force -o own.trx true >out 2>err || complain "$size: record -q: $(cat err)"
+	[ ! -s err ] || complain "$size: record -q says: $(cat err)"
+	rm -f alone.trx
+	TXTRACE_OUT=$PWD/alone.trx small $size env LD_PRELOAD="$object" "$build/tests/tool/mixture" counts >out 2>err ||
+		complain "$size: a preloaded program: $(cat err)"
+	grep -q "$smaller" err || complain "$size: the object says: $(cat err)"
+	"$tool" check alone.trx >said 2>&1 || complain "$size: check: $(cat said)"
+done
+nr_checks=$((nr_checks + 1))
+small 1m "$tool" record --force -o own.trx "$account" record -n 10 own.account >out 2>err || complain "1m: record: $(cat err)"
+grep -q "$smaller" err || complain "1m: record says: $(cat err)"
 nr_checks=$((nr_checks + 1))
 small 100k "$tool" doctor --self --format json >self.json 2>err
 [ $? -eq 1 ] || complain "doctor --self does not find that there is no room: $(cat self.json err)"
