@@ -18,6 +18,7 @@
 
 #include "base/message.h"
 #include "base/units.h"
+#include "base/unnamed.h"
 #include "cmd/doctor_machine.h"
 #include "live/preload.h"
 #include "live/sched_refusal.h"
@@ -237,7 +238,7 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 	int error = create(0, &size, -1, &trace);
 
 	if (error) {
-		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", session_error_text(error));
 		return 0;
 	}
 	note_size(diagnosis, "record", size, usual_size);
@@ -251,7 +252,7 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 		cost_ns = measure(type);
 	posix_trace_shutdown(trace);
 	if (error)
-		diagnosis_add(&diagnosis->obstacles, "a stream cannot be started: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be started: %s", session_error_text(error));
 	else if (nr != CHECKED)
 		diagnosis_add(&diagnosis->obstacles, "of %d events, %u came back in order", CHECKED, nr);
 	return cost_ns;
@@ -276,10 +277,11 @@ static bool try_thread(struct diagnosis *diagnosis)
 	return error == 0;
 }
 
-/* Try to trace a child, as record traces a program. */
+/* Try to trace a child into a log, as record traces a program. */
 static bool try_child(struct diagnosis *diagnosis)
 {
 	size_t size = session_ring_size(false);
+	int log = unnamed_open_temporary();
 	char why[SESSION_REFUSAL_BYTES];
 	trace_id_t trace;
 	pid_t child;
@@ -291,11 +293,13 @@ static bool try_child(struct diagnosis *diagnosis)
 		for (;;)
 			pause();
 	if (child > 0)
-		error = create(child, &size, -1, &trace);
+		error = create(child, &size, log, &trace);
 	else
 		error = errno;
 	if (!error)
 		posix_trace_shutdown(trace);
+	if (log >= 0)
+		close(log);
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -304,7 +308,7 @@ static bool try_child(struct diagnosis *diagnosis)
 		diagnosis_add(&diagnosis->obstacles, "%s", why);
 	else if (error)
 		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s",
-			      strerror(error));
+			      session_error_text(error));
 	return error == 0;
 }
 
@@ -411,7 +415,7 @@ void doctor_self(struct diagnosis *diagnosis)
 	if (!error)
 		try_preload_rings(diagnosis, is_own);
 	if (error && diagnosis->obstacles.nr == 0)
-		diagnosis_add(&diagnosis->obstacles, "shared memory cannot be used: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "shared memory cannot be used: %s", session_error_text(error));
 	else if (!error)
 		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, &is_own);
 	is_itself = diagnosis->obstacles.nr == 0;

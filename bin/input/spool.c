@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/unnamed.h"
 #include "input/relay.h"
 #include "input/unpack.h"
 
@@ -27,14 +27,6 @@ struct spooled {
 };
 
 static struct spooled *spooled;
-
-static int open_temporary(void)
-{
-	int fd = open(temporary_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Not every file system has files without names. */
-	return fd >= 0 ? fd : memfd_create("txtrace", MFD_CLOEXEC);
-}
 
 /* Copy all bytes of the stream.  Return 0 or an error number. */
 static int copy(struct stream *stream, const char *path, int fd)
@@ -57,7 +49,7 @@ static int copy(struct stream *stream, const char *path, int fd)
 
 static int receive(struct stream *stream, const char *path, int fd)
 {
-	int spare = open_temporary();
+	int spare = unnamed_open_temporary();
 	int error = spare < 0 ? errno : relay_receive(stream, path, fd, spare);
 
 	if (spare >= 0)
@@ -121,7 +113,7 @@ static struct spooled *make_entry(const char *path, int fd)
 /* Return NULL, with errno, after a failure. */
 static struct spooled *spool(const char *path)
 {
-	struct spooled *entry = make_entry(path, open_temporary());
+	struct spooled *entry = make_entry(path, unnamed_open_temporary());
 	struct stream file;
 	int error;
 

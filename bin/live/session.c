@@ -121,6 +121,17 @@ static bool is_call_refused(const struct session_options *order)
 	return try(order, order->pid) == 0 || try(order, 0) == EPERM;
 }
 
+const char *session_error_text(int error)
+{
+	if (error == EPERM)
+		return "a system call that streams need is not permitted: a system call filter (seccomp), or a "
+		       "container";
+	if (error == ENOSYS)
+		return "a system call that streams need is missing: the kernel does not have it, or a system call "
+		       "filter (seccomp) hides it";
+	return strerror(error);
+}
+
 static void report_failure(const struct session_options *order, int error)
 {
 	char why[SESSION_REFUSAL_BYTES], directory[DIRECTORY_REFUSAL_BYTES];
@@ -139,10 +150,12 @@ static void report_failure(const struct session_options *order, int error)
 		break;
 	case EPERM:
 		if (is_call_refused(order))
-			message("a system call that streams need is not permitted: a system call filter (seccomp), or "
-				"a container");
+			message("%s", session_error_text(error));
 		else
 			report_not_permitted(order->pid);
+		break;
+	case ENOSYS:
+		message("%s", session_error_text(error));
 		break;
 	case EAGAIN:
 		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);

@@ -59,6 +59,12 @@ bool session_is_refused(char why[SESSION_REFUSAL_BYTES]);
  */
 bool session_create(struct session_options *order, trace_id_t *trace);
 
+/*
+ * Return the text of an error number of a stream for a process that this one may trace.  It tells that a system call is
+ * refused.
+ */
+const char *session_error_text(int error);
+
 /* Say it if the rings are smaller than usual. */
 void session_report_size(const struct session_options *order);
 

@@ -152,9 +152,16 @@ refused 0 perf_event_open "{'perf_event_open'}"
 refused 0 process_vm_readv "{'process_vm_readv'}"
 refused 1 shmget "{'System V memory'}"
 refused 1 shmctl "{'System V memory'}"
-# What no stream can be without: it is not the fault of the process.
-for name in fallocate madvise; do
-	refuses "$name fails with 1" 'a system call filter' "$refuse" 1 $name
+# What no stream can be without, or no log: it is not the fault of the process.
+for name in fallocate madvise ftruncate; do
+	for error in 38 1; do
+		refuses "$name fails with $error" 'a system call .* a system call filter' "$refuse" $error $name
+		nr_checks=$((nr_checks + 1))
+		"$refuse" $error $name "$tool" doctor --self >out 2>&1
+		code=$?
+		[ $code -eq 1 ] && grep -q '^traces others *no' out && grep -q '^because .* a system call filter' out ||
+			complain "$name fails with $error: doctor --self exits with $code: $(cat out)"
+	done
 done
 # glibc makes threads by clone3(2) from 2.34 on.
 if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { exit !found }'; then
