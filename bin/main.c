@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/files.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "cli/command.h"
@@ -131,6 +132,7 @@ int main(int argc, char **argv)
 	static char buffer[65536]; /* the whole output of help: the only write is the last one, so its error is known */
 	const struct command *command;
 
+	hold_standard_files();
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	text_use_locale();
 	if (argc < 2) {

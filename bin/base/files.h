@@ -33,4 +33,11 @@ bool is_same_file(const char *path, const char *other);
 /* Write all bytes.  Return 0 or an error number. */
 int write_all(int fd, const void *bytes, size_t size);
 
+/*
+ * If standard input, standard output or standard error is closed, the next file that is opened would take its place.
+ * Give this place to a descriptor with which each read and write fails with EBADF.  A program that is executed finds
+ * the place closed.
+ */
+void hold_standard_files(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -59,4 +60,12 @@ int unnamed_give_name(int fd, const char *path, bool overwrites)
 	if (linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
 	return overwrites && errno == EEXIST ? replace(own, path) : errno;
+}
+
+int unnamed_open_temporary(void)
+{
+	int fd = open(temporary_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	/* Not every file system has files without names. */
+	return fd >= 0 ? fd : memfd_create("txtrace", MFD_CLOEXEC);
 }

@@ -13,6 +13,12 @@
  */
 int unnamed_open(const char *path, int access_mode);
 
+/*
+ * Open a file for reading and writing that never gets a name: in the directory for temporary files, or else in memory.
+ * Return -1, with errno, after a failure.
+ */
+int unnamed_open_temporary(void);
+
 /* Give the file its name.  Return 0, EEXIST (and overwrites is false), or another error number. */
 int unnamed_give_name(int fd, const char *path, bool overwrites);
 

@@ -82,12 +82,13 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 		      (unsigned long long)status.f_blocks * status.f_frsize);
 	fields_number(&diagnosis->fields, "shared memory free", room);
 	fields_number(&diagnosis->fields, "rings take", needed);
-	if (room < SESSION_STREAM_SIZE)
+	if (room < SESSION_LEAST_ROOM)
 		diagnosis_add(&diagnosis->obstacles, "there is no room for a ring in %s: see record --size",
 		    directory);
 	else if (room < needed)
 		diagnosis_add(&diagnosis->annotations,
-		    "there is not enough room in %s for a ring for each CPU: there will be fewer rings",
+		    "there is not enough room in %s for a ring for each CPU: there will be fewer rings, or smaller "
+		    "ones",
 		    directory);
 	free(directory);
 }

@@ -18,6 +18,7 @@
 
 #include "base/message.h"
 #include "base/units.h"
+#include "base/unnamed.h"
 #include "cmd/doctor_machine.h"
 #include "live/preload.h"
 #include "live/sched_refusal.h"
@@ -97,7 +98,8 @@ static long long now_ns(void)
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-static int create(pid_t pid, size_t ring_size, trace_id_t *trace)
+/* log: a descriptor, or -1. */
+static int create_of_size(pid_t pid, size_t ring_size, int log, trace_id_t *trace)
 {
 	trace_attr_t attr;
 	int error = posix_trace_attr_init(&attr);
@@ -105,8 +107,25 @@ static int create(pid_t pid, size_t ring_size, trace_id_t *trace)
 	if (!error)
 		error = posix_trace_attr_setstreamsize(&attr, ring_size);
 	if (!error)
-		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
-	return error ? error : posix_trace_create(pid, &attr, trace);
+		error = posix_trace_attr_setstreamfullpolicy(&attr, log < 0 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH);
+	if (!error && log < 0)
+		error = posix_trace_create(pid, &attr, trace);
+	else if (!error)
+		error = posix_trace_create_withlog(pid, &attr, log, trace);
+	return error;
+}
+
+/* As the recorder does, make rings smaller that do not fit. */
+static int create(pid_t pid, size_t *ring_size, int log, trace_id_t *trace)
+{
+	int error = create_of_size(pid, *ring_size, log, trace);
+	size_t smaller;
+
+	while (error == ENOMEM && (smaller = session_smaller_size(*ring_size)) > 0) {
+		*ring_size = smaller;
+		error = create_of_size(pid, smaller, log, trace);
+	}
+	return error;
 }
 
 /* Count the events that come back in the order in which they were recorded. */
@@ -169,25 +188,36 @@ static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own
 	return is_own && nr_rings >= nr_wanted;
 }
 
+static void note_size(struct diagnosis *diagnosis, const char *who, size_t size, size_t usual_size)
+{
+	if (size < usual_size)
+		diagnosis_add(&diagnosis->annotations,
+			      "%s makes rings of %zu bytes, instead of %zu: there is no room in the shared memory, so "
+			      "events are lost more easily",
+			      who, size, usual_size);
+}
+
 /* The rings of record --preload are larger, so there may be room for fewer. */
 static void try_preload_rings(struct diagnosis *diagnosis, bool is_own)
 {
-	size_t size = session_ring_size(true);
+	size_t usual_size = session_ring_size(true), size = usual_size;
 	unsigned int nr_rings = 0, nr_wanted = wanted_rings(is_own);
 	trace_id_t trace;
-	int error = create(0, size, &trace);
+	int error = create(0, &size, -1, &trace);
 
 	if (!error) {
 		nr_rings = count_rings(trace);
 		posix_trace_shutdown(trace);
 	}
 	fields_number(&diagnosis->fields, "preload rings", nr_rings);
-	fields_number(&diagnosis->fields, "preload rings take", (unsigned long long)size * nr_wanted);
+	fields_number(&diagnosis->fields, "preload rings take", (unsigned long long)usual_size * nr_wanted);
 	if (error)
 		diagnosis_add(&diagnosis->annotations,
 			      "record --preload cannot make a ring of %zu bytes: %s; see record --size", size,
 			      strerror(error));
-	else if (nr_rings < nr_wanted)
+	else
+		note_size(diagnosis, "record --preload", size, usual_size);
+	if (!error && nr_rings < nr_wanted)
 		diagnosis_add(&diagnosis->annotations,
 			      "record --preload makes %u of %u rings, of %zu bytes each: there is no room for more, so "
 			      "all CPUs share them; see record --size",
@@ -204,12 +234,14 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 	unsigned int nr = 0;
 	double cost_ns = 0;
 	trace_id_t trace;
-	int error = create(0, session_ring_size(false), &trace);
+	size_t usual_size = session_ring_size(false), size = usual_size;
+	int error = create(0, &size, -1, &trace);
 
 	if (error) {
-		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", session_error_text(error));
 		return 0;
 	}
+	note_size(diagnosis, "record", size, usual_size);
 	*is_own = put_rings(diagnosis, trace, *is_own);
 	error = posix_trace_eventid_open(EVENT, &type);
 	if (!error)
@@ -220,7 +252,7 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 		cost_ns = measure(type);
 	posix_trace_shutdown(trace);
 	if (error)
-		diagnosis_add(&diagnosis->obstacles, "a stream cannot be started: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be started: %s", session_error_text(error));
 	else if (nr != CHECKED)
 		diagnosis_add(&diagnosis->obstacles, "of %d events, %u came back in order", CHECKED, nr);
 	return cost_ns;
@@ -245,9 +277,11 @@ static bool try_thread(struct diagnosis *diagnosis)
 	return error == 0;
 }
 
-/* Try to trace a child, as record traces a program. */
+/* Try to trace a child into a log, as record traces a program. */
 static bool try_child(struct diagnosis *diagnosis)
 {
+	size_t size = session_ring_size(false);
+	int log = unnamed_open_temporary();
 	char why[SESSION_REFUSAL_BYTES];
 	trace_id_t trace;
 	pid_t child;
@@ -259,11 +293,13 @@ static bool try_child(struct diagnosis *diagnosis)
 		for (;;)
 			pause();
 	if (child > 0)
-		error = create(child, session_ring_size(false), &trace);
+		error = create(child, &size, log, &trace);
 	else
 		error = errno;
 	if (!error)
 		posix_trace_shutdown(trace);
+	if (log >= 0)
+		close(log);
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -271,7 +307,8 @@ static bool try_child(struct diagnosis *diagnosis)
 	if (error && session_is_refused(why))
 		diagnosis_add(&diagnosis->obstacles, "%s", why);
 	else if (error)
-		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s",
+			      session_error_text(error));
 	return error == 0;
 }
 
@@ -378,7 +415,7 @@ void doctor_self(struct diagnosis *diagnosis)
 	if (!error)
 		try_preload_rings(diagnosis, is_own);
 	if (error && diagnosis->obstacles.nr == 0)
-		diagnosis_add(&diagnosis->obstacles, "shared memory cannot be used: %s", strerror(error));
+		diagnosis_add(&diagnosis->obstacles, "shared memory cannot be used: %s", session_error_text(error));
 	else if (!error)
 		mechanism[TXTRACE_MECHANISM_RSEQ].cost_ns = try_stream(diagnosis, &is_own);
 	is_itself = diagnosis->obstacles.nr == 0;

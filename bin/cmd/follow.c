@@ -133,6 +133,7 @@ static int follow_process(struct options *options, int signals)
 	following.process = session_open_process(options->control.pid);
 	if (following.process < 0 || !session_create(&options->control, &trace))
 		return EXIT_TROUBLE;
+	session_report_size(&options->control);
 	if (target_inspect(&target, options->control.pid) && !target_is_traceable(&target))
 		target_explain_waiting(&target);
 	following.source = following.listing.source = source_attach(trace);
@@ -276,7 +277,6 @@ static int run(int argc, char **argv)
 				  .control = {.name = "follow",
 					      .stream_policy = POSIX_TRACE_LOOP,
 					      .log_policy = POSIX_TRACE_LOOP,
-					      .stream_size = session_ring_size(false),
 					      .log = -1}};
 	int code, signals;
 	bool is_file;
@@ -290,6 +290,7 @@ static int run(int argc, char **argv)
 	is_file = !is_number(argv[optind]);
 	if (!is_file && !session_parse_pid(argv[optind], &options.control.pid))
 		return EXIT_TROUBLE;
+	session_settle_size(&options.control, false);
 	signal(SIGPIPE, SIG_IGN);
 	signals = session_signals(0);
 	if (signals < 0)

@@ -170,7 +170,8 @@ static int pack_file(const struct options *options, const char *path)
 	/* A log from a pipe, or a compressed one, has no place of its own. */
 	job.from = options->output ? spool_open(path) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	/* The log keeps its place if the path is a link. */
-	job.target = options->output ? strdup(options->output) : realpath(path, NULL);
+	if (job.from >= 0)
+		job.target = options->output ? strdup(options->output) : realpath(path, NULL);
 	if (job.from < 0 || !job.target || fstat(job.from, &job.before) != 0)
 		message_error(errno, "%s", path);
 	else if (!S_ISREG(job.before.st_mode))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* txtrace record: record the events of a command or of a running process in a file. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "cmd/record_options.h"
 #include "cmd/record_report.h"
 #include "cmd/recording.h"
+#include "input/spool.h"
 #include "live/children.h"
 #include "live/describe.h"
 #include "live/launch.h"
@@ -27,6 +29,7 @@
 #include "live/sched_refusal.h"
 #include "live/session.h"
 #include "live/type_filter.h"
+#include "trace/source.h"
 
 #define ROUND_MS 250	  /* time between two checks of the stream */
 #define TYPES_ROUND_MS 10 /* time between two checks of the stream, if the tool must also check event types */
@@ -87,8 +90,10 @@ static bool begin_stream(struct recording *recording)
 		posix_trace_shutdown(recording->trace);
 		return false;
 	}
-	if (!options->is_quiet)
+	if (!options->is_quiet) {
+		session_report_size(&options->control);
 		report_rings(recording);
+	}
 	recording->namer = namer_new();
 	recording->descendants = (struct descendants){.namer = recording->namer,
 						      .root = recording->pid,
@@ -316,6 +321,27 @@ static void wait_for_others(struct recording *recording)
 
 /* The end. */
 
+/* Say what the log with this name lacks. */
+static void report_losses(const char *name)
+{
+	struct source *source = source_open(name, 0);
+
+	if (source)
+		source_report_unnamed(source);
+	source_close(source);
+}
+
+/* Return the name under which the log is opened and reported.  A temporary log has no name for the user. */
+static const char *name_log(const struct recording *recording)
+{
+	int fd = recording->options->is_piped ? open(recording->path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return recording->path;
+	spool_name(recording->shown, fd);
+	return recording->shown;
+}
+
 /* However the target ended, its events are still in the rings, which are not its own. */
 static bool finish_flight(struct recording *recording)
 {
@@ -329,6 +355,11 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = record_flight_take(recording, &file);
 	end_stream(recording);
+	if (recording->options->is_quiet) {
+		if (is_written)
+			report_losses(file.path);
+		return is_written;
+	}
 	record_report_unread(recording);
 	if (is_written && !record_report_log(recording, file.path, &nr_events))
 		record_report_nothing(recording);
@@ -340,9 +371,9 @@ static bool finish_log(struct recording *recording)
 {
 	struct posix_trace_status_info status;
 	struct txtrace_loss loss;
-	int error, end_error;
 	unsigned long long nr_events;
-	bool has_events;
+	int error, end_error;
+	bool has_events = true;
 
 	posix_trace_stop(recording->trace);
 	error = posix_trace_flush(recording->trace);
@@ -352,9 +383,13 @@ static bool finish_log(struct recording *recording)
 								 recording->trace);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
-	has_events = record_report_log(recording, recording->path, &nr_events);
-	record_report_result(recording, nr_events, &loss, &status);
-	record_report_unread(recording);
+	if (recording->options->is_quiet) {
+		report_losses(name_log(recording));
+	} else {
+		has_events = record_report_log(recording, name_log(recording), &nr_events);
+		record_report_result(recording, nr_events, &loss, &status);
+		record_report_unread(recording);
+	}
 	if (error)
 		message_error(error, "%s is incomplete", recording->shown);
 	else
@@ -389,7 +424,7 @@ static int record_process(struct record_options *options, pid_t pid, int signals
 	if (!begin(&recording, target_file_name(&recording.target)))
 		return EXIT_TOOL;
 	session_keep_log(&recording.aside);
-	if (!target_is_traceable(&recording.target) && !options->only_sched)
+	if (!target_is_traceable(&recording.target) && !options->only_sched && !options->is_quiet)
 		target_explain_waiting(&recording.target);
 	wait_for_end(&recording);
 	wait_for_others(&recording);

@@ -346,7 +346,6 @@ bool record_options_read(struct record_options *options, int argc, char **argv)
 		message("--size auto needs --stream-policy flush, which is the default");
 		return false;
 	}
-	if (options->control.stream_size == 0)
-		options->control.stream_size = session_ring_size(options->preloads);
+	session_settle_size(&options->control, options->preloads);
 	return true;
 }

@@ -252,6 +252,7 @@ static int watch_process(struct options *options)
 	if (options->control.log < 0)
 		return EXIT_TROUBLE;
 	if (session_create(&options->control, &trace)) {
+		session_report_size(&options->control);
 		posix_trace_start(trace);
 		posix_trace_flush(trace);
 		source = source_open_followed(path);
@@ -321,7 +322,6 @@ static int run(int argc, char **argv)
 				  .control = {.name = "top",
 					      .stream_policy = POSIX_TRACE_FLUSH,
 					      .log_policy = POSIX_TRACE_LOOP,
-					      .stream_size = session_ring_size(false),
 					      .log_size = LOG_BYTES}};
 
 	if (!options_read(&cmd_top, argc, argv, read_option, &options))
@@ -334,6 +334,7 @@ static int run(int argc, char **argv)
 		message("--format needs --once");
 		return EXIT_TROUBLE;
 	}
+	session_settle_size(&options.control, false);
 	options.signals = session_signals(0);
 	if (options.signals < 0)
 		return EXIT_TROUBLE;

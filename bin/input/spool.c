@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/unnamed.h"
 #include "input/relay.h"
 #include "input/unpack.h"
 
@@ -27,14 +27,6 @@ struct spooled {
 };
 
 static struct spooled *spooled;
-
-static int open_temporary(void)
-{
-	int fd = open(temporary_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Not every file system has files without names. */
-	return fd >= 0 ? fd : memfd_create("txtrace", MFD_CLOEXEC);
-}
 
 /* Copy all bytes of the stream.  Return 0 or an error number. */
 static int copy(struct stream *stream, const char *path, int fd)
@@ -57,7 +49,7 @@ static int copy(struct stream *stream, const char *path, int fd)
 
 static int receive(struct stream *stream, const char *path, int fd)
 {
-	int spare = open_temporary();
+	int spare = unnamed_open_temporary();
 	int error = spare < 0 ? errno : relay_receive(stream, path, fd, spare);
 
 	if (spare >= 0)
@@ -109,15 +101,22 @@ static bool is_plain(const char *path)
 	return result;
 }
 
+static struct spooled *make_entry(const char *path, int fd)
+{
+	struct spooled *entry = must(malloc(sizeof(*entry) + strlen(path) + 1));
+
+	strcpy(entry->path, path);
+	entry->fd = fd;
+	return entry;
+}
+
 /* Return NULL, with errno, after a failure. */
 static struct spooled *spool(const char *path)
 {
-	struct spooled *entry = must(malloc(sizeof(*entry) + strlen(path) + 1));
+	struct spooled *entry = make_entry(path, unnamed_open_temporary());
 	struct stream file;
 	int error;
 
-	strcpy(entry->path, path);
-	entry->fd = open_temporary();
 	if (entry->fd < 0 || !stream_open(&file, path)) {
 		error = errno;
 	} else {
@@ -141,10 +140,10 @@ int spool_open(const char *path)
 	struct spooled *entry;
 	char name[64];
 
-	if (strcmp(path, "-") != 0 && is_plain(path))
-		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	for (entry = spooled; entry && strcmp(entry->path, path) != 0; entry = entry->next)
 		;
+	if (!entry && strcmp(path, "-") != 0 && is_plain(path))
+		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!entry)
 		entry = spool(path);
 	if (!entry)
@@ -152,4 +151,12 @@ int spool_open(const char *path)
 	/* Each reader has an offset of its own. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", entry->fd);
 	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+void spool_name(const char *name, int fd)
+{
+	struct spooled *entry = make_entry(name, fd);
+
+	entry->next = spooled;
+	spooled = entry;
 }

@@ -10,4 +10,7 @@
  */
 int spool_open(const char *path);
 
+/* From now on, spool_open() opens this file for the name, which need not be a path.  The descriptor stays open. */
+void spool_name(const char *name, int fd);
+
 #endif

@@ -121,6 +121,17 @@ static bool is_call_refused(const struct session_options *order)
 	return try(order, order->pid) == 0 || try(order, 0) == EPERM;
 }
 
+const char *session_error_text(int error)
+{
+	if (error == EPERM)
+		return "a system call that streams need is not permitted: a system call filter (seccomp), or a "
+		       "container";
+	if (error == ENOSYS)
+		return "a system call that streams need is missing: the kernel does not have it, or a system call "
+		       "filter (seccomp) hides it";
+	return strerror(error);
+}
+
 static void report_failure(const struct session_options *order, int error)
 {
 	char why[SESSION_REFUSAL_BYTES], directory[DIRECTORY_REFUSAL_BYTES];
@@ -139,10 +150,12 @@ static void report_failure(const struct session_options *order, int error)
 		break;
 	case EPERM:
 		if (is_call_refused(order))
-			message("a system call that streams need is not permitted: a system call filter (seccomp), or "
-				"a container");
+			message("%s", session_error_text(error));
 		else
 			report_not_permitted(order->pid);
+		break;
+	case ENOSYS:
+		message("%s", session_error_text(error));
 		break;
 	case EAGAIN:
 		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
@@ -161,15 +174,28 @@ static void report_failure(const struct session_options *order, int error)
 	}
 }
 
-bool session_create(const struct session_options *order, trace_id_t *trace)
+bool session_create(struct session_options *order, trace_id_t *trace)
 {
 	int error = create(order, order->largest_size, trace);
+	size_t smaller;
 
 	if ((error == ENOTSUP || error == ENOMEM) && order->largest_size > 0)
 		error = create(order, 0, trace);
+	while (error == ENOMEM && order->usual_size > 0 && (smaller = session_smaller_size(order->stream_size)) > 0) {
+		order->stream_size = smaller;
+		error = create(order, 0, trace);
+	}
 	if (error)
 		report_failure(order, error);
 	return error == 0;
+}
+
+void session_report_size(const struct session_options *order)
+{
+	if (order->stream_size < order->usual_size)
+		message("there is no room in the shared memory for rings of %zu bytes, so they have %zu: events are "
+			"lost more easily",
+			order->usual_size, order->stream_size);
 }
 
 /* Files. */
@@ -313,6 +339,19 @@ size_t session_ring_size(bool preloads)
 	size_t size = px_ring_size();
 
 	return preloads || size < SESSION_STREAM_SIZE ? size : SESSION_STREAM_SIZE;
+}
+
+void session_settle_size(struct session_options *order, bool preloads)
+{
+	if (order->stream_size == 0)
+		order->stream_size = order->usual_size = session_ring_size(preloads);
+}
+
+_Static_assert(SESSION_LEAST_SIZE == PX_RING_SIZE_HALVED, "the preloaded object and the tool do the same");
+
+size_t session_smaller_size(size_t size)
+{
+	return px_ring_size_below(size);
 }
 
 bool session_parse_ring_size(const char *text, struct session_options *order)

@@ -12,6 +12,9 @@
 
 #define SESSION_STREAM_SIZE ((size_t)1 << 20) /* the default of --size */
 
+#define SESSION_LEAST_SIZE ((size_t)64 << 10) /* the least size of rings that get smaller because they do not fit */
+#define SESSION_LEAST_ROOM ((size_t)832 << 10) /* a stream with one such ring takes more */
+
 #define SESSION_ROW_INHERIT                                                                        \
 	{                                                                                          \
 		OPTION_INHERIT, "inherit", NULL, "also trace the processes that it starts from now on"           \
@@ -32,6 +35,7 @@ struct session_options {
 	const char *name; /* name of the trace */
 	int stream_policy, log_policy;
 	size_t stream_size; /* size of each ring, in bytes */
+	size_t usual_size; /* the default, if the user chose no size: rings that do not fit get a smaller one */
 	size_t largest_size; /* maximum size of a ring that can grow; 0: the rings do not grow */
 	size_t log_size;    /* size of the log, in bytes */
 	bool has_stacks;
@@ -49,8 +53,20 @@ struct session_options {
  */
 bool session_is_refused(char why[SESSION_REFUSAL_BYTES]);
 
-/* Create a stream, but do not start it. After a failure, print a message and return false. */
-bool session_create(const struct session_options *order, trace_id_t *trace);
+/*
+ * Create a stream, but do not start it.  If rings of the default size do not fit, stream_size becomes smaller.  After a
+ * failure, print a message and return false.
+ */
+bool session_create(struct session_options *order, trace_id_t *trace);
+
+/*
+ * Return the text of an error number of a stream for a process that this one may trace.  It tells that a system call is
+ * refused.
+ */
+const char *session_error_text(int error);
+
+/* Say it if the rings are smaller than usual. */
+void session_report_size(const struct session_options *order);
 
 /*
  * Create the file of a log. If a regular file has this name and overwrites is true, rename that file. Do not truncate
@@ -91,6 +107,12 @@ bool session_parse_pid(const char *text, pid_t *pid);
 
 /* Return the default size of a ring. The size is larger for preloaded programs, because they record more events. */
 size_t session_ring_size(bool preloads);
+
+/* If the user chose no size of a ring, choose the default. */
+void session_settle_size(struct session_options *order, bool preloads);
+
+/* Return the size to try if rings of this size do not fit, or 0 if there is none. */
+size_t session_smaller_size(size_t size);
 
 /*
  * Parse the argument of --size, which is a number of bytes or auto.  If there is little memory, auto means the default.

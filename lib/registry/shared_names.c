@@ -32,6 +32,14 @@ int px_shared_names_make_private(struct px_shared_names_ref *ref)
 	return 0;
 }
 
+/* The kernel knows no segment of this number.  A system call filter answers something else. */
+static int check_control(void)
+{
+	struct shmid_ds status;
+
+	return shmctl(-1, IPC_STAT, &status) == 0 || errno == EINVAL || errno == EIDRM ? 0 : errno;
+}
+
 static void *attach(int id)
 {
 	void *memory = shmat(id, NULL, 0);
@@ -75,10 +83,14 @@ bool px_shared_names_is_private(uint32_t number)
 
 int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref)
 {
-	int id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	void *memory;
 	bool given;
+	int id;
 
+	/* Without shmctl(), no process can check a segment, or remove it. */
+	if (check_control() != 0)
+		return ENOMEM;
+	id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
 	ref->number = (uint32_t)id + 1;
 	memory = id < 0 ? (void *)-1 : attach(id);
 	given = id >= 0 && give_to(id, owner);
@@ -97,15 +109,18 @@ int px_shared_names_prepare(uid_t owner, struct px_shared_names_ref *ref)
 
 int px_shared_names_check(void)
 {
-	int saved_errno = errno, error;
-	int id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
-	void *memory = id < 0 ? (void *)-1 : attach(id);
+	int saved_errno = errno, error = check_control(), id;
+	void *memory;
 
-	error = memory == (void *)-1 ? errno : 0;
-	if (id >= 0)
-		shmctl(id, IPC_RMID, NULL);
-	if (!error)
-		shmdt(memory);
+	if (!error) {
+		id = shmget(IPC_PRIVATE, sizeof(struct px_shared_names), IPC_CREAT | 0600);
+		memory = id < 0 ? (void *)-1 : attach(id);
+		error = memory == (void *)-1 ? errno : 0;
+		if (id >= 0)
+			shmctl(id, IPC_RMID, NULL);
+		if (!error)
+			shmdt(memory);
+	}
 	errno = saved_errno;
 	return error;
 }

@@ -17,6 +17,9 @@
 #define PX_RING_SIZE_TOGETHER                                                                      \
 	((size_t)32 << 20) /* size of all rings together; more if a ring would be too small */
 
+/* Rings that do not fit into the shared memory are halved down to this size. */
+#define PX_RING_SIZE_HALVED ((size_t)64 << 10)
+
 /* Of the largest file: a ring needs more than its size, and the segment more than a ring. */
 #define PX_RING_SIZE_PARTS 8
 
@@ -33,6 +36,12 @@ static inline size_t px_ring_size(void)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur / PX_RING_SIZE_PARTS < share)
 		share = (size_t)limit.rlim_cur / PX_RING_SIZE_PARTS;
 	return share;
+}
+
+/* Return the size to try if rings of this size do not fit, or 0 if there is none. */
+static inline size_t px_ring_size_below(size_t size)
+{
+	return size / 2 >= PX_RING_SIZE_HALVED ? size / 2 : 0;
 }
 
 #endif

@@ -254,6 +254,23 @@ static void replace_former(void)
 		strcpy(log_path, former_path);
 }
 
+/* Create a stream with smaller rings if those of the usual size do not fit. */
+static int create_with_rings(trace_attr_t *attr, int fd)
+{
+	size_t size = px_ring_size(), usual = size;
+	int error;
+
+	do {
+		error = posix_trace_attr_setstreamsize(attr, size);
+		if (!error)
+			error = posix_trace_create_withlog(0, attr, fd, &log_trace);
+	} while (error == ENOMEM && (size = px_ring_size_below(size)) > 0);
+	if (!error && size < usual)
+		px_warn("%s: there is no room in the shared memory for rings of %zu bytes, so they have %zu: "
+			"events are lost more easily", log_path, usual, size);
+	return error;
+}
+
 static int create(int fd, bool has_former)
 {
 	trace_attr_t attr;
@@ -266,15 +283,13 @@ static int create(int fd, bool has_former)
 	if (!error)
 		error = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH);
 	if (!error)
-		error = posix_trace_attr_setstreamsize(&attr, px_ring_size());
-	if (!error)
 		error = posix_trace_attr_setlogsize(&attr, log_size);
 	if (!error)
 		error = txtrace_attr_setaggregation(&attr, aggregates);
 	if (!error)
 		error = txtrace_attr_setstacks(&attr, stacks);
 	if (!error)
-		error = posix_trace_create_withlog(0, &attr, fd, &log_trace);
+		error = create_with_rings(&attr, fd);
 	posix_trace_attr_destroy(&attr);
 	if (!error && has_former && px_flush_former(log_trace, former.stream) == 0)
 		replace_former();

@@ -25,6 +25,11 @@
 #ifndef SYS_rseq
 #define SYS_rseq __NR_rseq
 #endif
+#ifdef SYS_ftruncate64
+#define SYS_FTRUNCATE SYS_ftruncate64 /* of a C library with offsets of 64 bits, on a machine of 32 bits */
+#else
+#define SYS_FTRUNCATE SYS_ftruncate
+#endif
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449 /* the same number on all machines */
 #endif
@@ -36,6 +41,7 @@ static const struct {
 } calls[] = {
 	{"clone3", 435, 0},
 	{"fallocate", SYS_fallocate, 0},
+	{"ftruncate", SYS_FTRUNCATE, 0},
 	{"futex_waitv", SYS_futex_waitv, 0},
 	{"linkat", SYS_linkat, 0},
 	{"madvise", SYS_madvise, 0},

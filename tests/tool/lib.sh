@@ -9,6 +9,7 @@
 #					tests/data; $mktrx makes others, and $mksched makes logs with scheduling records
 #	make_mixture FILE		make a log of a program with calls of many kinds; 1: it cannot be preloaded here
 #	make_preloaded FILE PROGRAM...	the same of another program
+#	has_preload			whether programs can be preloaded here
 #	need_browser			skip this script if there is no Chromium
 #	has_program PROGRAM WHAT	whether it is installed; options behind it do not count; if not, print that this part is
 #					skipped
@@ -110,12 +111,17 @@ make_samples()
 	done
 }
 
+has_preload()
+{
+	[ -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] && [ "${PX_SANITIZED:-no}" = no ]
+}
+
 # make_preloaded FILE PROGRAM [ARGUMENT...]: a log of a program that knows nothing of posixtrace
 make_preloaded()
 {
 	log=$1
 	shift
-	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
+	if ! has_preload; then
 		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
 		return 1
 	fi
@@ -218,7 +224,7 @@ counted()
 
 own_preload()
 {
-	if [ ! -r "$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so" ] || [ "${PX_SANITIZED:-no}" != no ]; then
+	if ! has_preload; then
 		echo 'SKIP preloaded programs: the object was not built, or a sanitizer must be loaded first'
 		return 1
 	fi

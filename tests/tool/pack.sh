@@ -10,6 +10,24 @@ fails 2 'is not a regular file' pack "$scratch"
 fails 2 'is not a posixtrace log' pack "$scratch/empty"
 fails 2 'is not a posixtrace log' pack "$top/README"
 fails 2 'file required' pack
+if [ "$(id -u)" -eq 0 ]; then
+	what='a file that the user may not read'
+	: >"$scratch/locked"
+	chmod 0 "$scratch/locked"
+	chmod 711 "$scratch"
+	for option in '' "-o $scratch/x"; do
+		nr_checks=$((nr_checks + 1))
+		# shellcheck disable=SC2086  # an option with its argument, or nothing
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$tool" pack $option "$scratch/locked" \
+			>"$scratch/out" 2>"$scratch/err"
+		code=$?
+		[ $code -eq 2 ] && grep -q 'locked: Permission denied$' "$scratch/err" ||
+			complain "$what: pack $option exits with $code: $(cat "$scratch/err")"
+	done
+	rm "$scratch/locked"
+else
+	fails 2 'Permission denied' pack /proc/1/mem
+fi
 fails 2 'takes one file' pack -o "$scratch/x" "$scratch/empty" "$scratch/missing"
 
 # If a log cannot be packed, it stays as it was, and no other file is left.

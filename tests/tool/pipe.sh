@@ -37,6 +37,15 @@ gzip -c sent >sent.gz
 nr_checks=$((nr_checks + 2))
 "$tool" print --format csv sent.gz 2>err | cmp -s - all || complain "a compressed one differs: $(cat err)"
 
+# What is said of the log names standard output, and no temporary file.
+if has_preload; then
+	nr_checks=$((nr_checks + 2))
+	"$tool" record -o - --preload sh -c 'sleep 0; sleep 0' >sent.calls 2>err || complain "record --preload -o -: $(cat err)"
+	grep -q '^txtrace: standard output: no child process was traced' err || complain "a program with children: $(cat err)"
+	! grep -q log.trx err || complain "record -o - names a temporary file: $(cat err)"
+	left_nothing 'a preloaded program'
+fi
+
 # The connection ends anywhere: the events are the first ones. The log learns the names of threads later than their events.
 events='--format csv --columns number,ns,event,size,data'
 # shellcheck disable=SC2086  # several words

@@ -198,7 +198,30 @@ if unshare -m mount -t tmpfs none "$scratch/small" 2>/dev/null; then
 		sh "$scratch/small" "$tool" "$subject"
 	says 'is incomplete: No space left on device'
 	grep -q -e --log-size "$scratch/err" && complain "$what: advises $(cat "$scratch/err")"
+	ends 125 unshare -m sh -c \
+		'mount -t tmpfs -o size=1m none "$1" && exec "$2" record -q -o "$1/log" --size 8M "$3" -n 60000' \
+		sh "$scratch/small" "$tool" "$subject"
+	says 'is incomplete: No space left on device'
 fi
+
+# With -q, record says only what goes wrong.
+quietly()
+{
+	ends 0 "$tool" record --force -q "$@"
+	[ ! -s "$scratch/err" ] || complain "$what says: $(cat "$scratch/err")"
+}
+quietly -o "$log" sleep 0
+quietly -o "$log" --inherit sh -c 'sleep 0; sleep 0'
+quietly -o "$log" -e nothing "$subject" -n 1
+quietly -o "$log" --flight-recorder 1M sleep 0
+if has_preload; then
+	quietly --preload -o "$log" sh -c 'sleep 0; sleep 0'
+	quietly --preload --inherit -o "$log" sh -c 'sleep 0; sleep 0'
+	quietly --preload --events mutex -o "$log" sh -c :
+	quietly --preload --flight-recorder 1M -o "$log" sh -c 'sleep 0; sleep 0'
+fi
+sleep 4 &
+quietly -o "$log" -p $!
 
 # If the program records nothing, record says why.
 sleep 60 &

@@ -151,9 +151,17 @@ refused 0 futex_waitv "{'futex_waitv'}"
 refused 0 perf_event_open "{'perf_event_open'}"
 refused 0 process_vm_readv "{'process_vm_readv'}"
 refused 1 shmget "{'System V memory'}"
-# What no stream can be without: it is not the fault of the process.
-for name in fallocate madvise; do
-	refuses "$name fails with 1" 'a system call filter' "$refuse" 1 $name
+refused 1 shmctl "{'System V memory'}"
+# What no stream can be without, or no log: it is not the fault of the process.
+for name in fallocate madvise ftruncate; do
+	for error in 38 1; do
+		refuses "$name fails with $error" 'a system call .* a system call filter' "$refuse" $error $name
+		nr_checks=$((nr_checks + 1))
+		"$refuse" $error $name "$tool" doctor --self >out 2>&1
+		code=$?
+		[ $code -eq 1 ] && grep -q '^traces others *no' out && grep -q '^because .* a system call filter' out ||
+			complain "$name fails with $error: doctor --self exits with $code: $(cat out)"
+	done
 done
 # glibc makes threads by clone3(2) from 2.34 on.
 if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { exit !found }'; then
@@ -211,14 +219,34 @@ if [ $preload_ring -ge $((2 << 20)) ]; then
 			"$tool" record --preload --force -o own.trx true >out 2>err || complain "record --preload fails: $(cat err)"
 		grep -q "there is room for .* only, which $cpus CPUs share" err || complain "record --preload with fewer rings says: $(cat err)"
 	fi
-	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] == 0 and result['traces_itself'] and
-		any('record --preload cannot make a ring' in note for note in result['note'])" small $preload_ring
-	if has_object; then
-		nr_checks=$((nr_checks + 1))
-		small $preload_ring "$tool" record --preload --force -o own.trx true >out 2>err &&
-			complain 'record --preload finds room where doctor --self does not'
-	fi
+	self 0 'no room for a ring with --preload' "result['rings'] >= 1 and result['preload_rings'] >= 1 and result['traces_itself'] and
+		any(re.search('record --preload makes rings of %d bytes' % ($preload_ring / 2), note) for note in result['note'])" \
+		small $preload_ring
 fi
+# No room for a ring of the usual size: the rings are smaller, and record, doctor and the object say so.  A size that the
+# user has chosen stays.
+smaller='no room in the shared memory for rings of [0-9]* bytes, so they have [0-9]*: events are lost'
+for size in 3m 1500k 1m; do
+	self 0 "/dev/shm of $size" "result['traces_others'] and result['preload_rings'] >= 1 and
+		any('makes rings of' in note for note in result['note'])" small $size
+	nr_checks=$((nr_checks + 1))
+	small $size "$tool" record --force --size 4M -o own.trx true >out 2>err && complain "$size: --size 4M has room"
+	grep -q 'not enough shared memory for rings of 4194304 bytes' err || complain "$size: --size 4M: $(cat err)"
+	has_object || continue
+	nr_checks=$((nr_checks + 2))
+	small $size "$tool" record --preload --force -o own.trx true >out 2>err || complain "$size: record --preload: $(cat err)"
+	grep -q "$smaller" err || complain "$size: record --preload says: $(cat err)"
+	small $size "$tool" record -q --preload --force -o own.trx true >out 2>err || complain "$size: record -q: $(cat err)"
+	[ ! -s err ] || complain "$size: record -q says: $(cat err)"
+	rm -f alone.trx
+	TXTRACE_OUT=$PWD/alone.trx small $size env LD_PRELOAD="$object" "$build/tests/tool/mixture" counts >out 2>err ||
+		complain "$size: a preloaded program: $(cat err)"
+	grep -q "$smaller" err || complain "$size: the object says: $(cat err)"
+	"$tool" check alone.trx >said 2>&1 || complain "$size: check: $(cat said)"
+done
+nr_checks=$((nr_checks + 1))
+small 1m "$tool" record --force -o own.trx "$account" record -n 10 own.account >out 2>err || complain "1m: record: $(cat err)"
+grep -q "$smaller" err || complain "1m: record says: $(cat err)"
 nr_checks=$((nr_checks + 1))
 small 100k "$tool" doctor --self --format json >self.json 2>err
 [ $? -eq 1 ] || complain "doctor --self does not find that there is no room: $(cat self.json err)"

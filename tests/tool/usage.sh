@@ -36,6 +36,42 @@ if [ -w /dev/full ]; then
 			complain "$arguments: no message says that the device is full"
 	done
 fi
+# A descriptor that is closed does not become one of a file.
+make_samples
+cd "$scratch" || exit 99
+a=$samples/threadx.trx b=$samples/filex.trx
+"$tool" merge -o expected "$a" "$b" 2>err || complain "merge: $(cat err)"
+for name in steps round; do
+	gzip -dc "$top/tests/data/version2/$name.trx.gz" >$name.trx
+done
+for arguments in "merge -o - $a $b" 'merge -o - steps.trx round.trx' "export --to trx -o - $a" "export --to chrome -o - $a" "export --to html -o - $a" \
+	"print $a" "info $a" "check $a" "report $a" "blocked $a" 'record --sched-only -o - true' list version help; do
+	nr_checks=$((nr_checks + 1))
+	case $arguments in record*) expected=125 ;; *) expected=2 ;; esac
+	# shellcheck disable=SC2086
+	"$tool" $arguments >&- 2>err
+	code=$?
+	[ $code -eq $expected ] && grep -q '^txtrace: standard output: Bad file descriptor$' err ||
+		complain "$arguments without standard output exits with $code: $(cat err)"
+done
+for closed in 0 2 02 012; do
+	case $closed in
+	0) "$tool" merge --force -o merged "$a" "$b" <&- ;;
+	2) "$tool" merge --force -o merged "$a" "$b" 2>&- ;;
+	02) "$tool" merge --force -o - "$a" "$b" <&- 2>&- >merged ;;
+	*) "$tool" merge --force -o merged "$a" "$b" <&- >&- 2>&- ;;
+	esac
+	code=$?
+	nr_checks=$((nr_checks + 1))
+	[ $code -eq 0 ] && cmp -s expected merged || complain "merge with $closed closed exits with $code, or differs"
+	rm -f merged
+done
+nr_checks=$((nr_checks + 1))
+"$tool" print nonsense <&- >&- 2>&-
+[ $? -eq 2 ] || complain 'print of a file that is not there does not fail'
+"$tool" print - <&- 2>err && complain 'print of a closed standard input does not fail'
+grep -q 'Bad file descriptor' err || complain "print - without standard input: $(cat err)"
+cd - >/dev/null || exit 99
 # The script that loads a trace into ClickHouse describes itself, and calls nothing.
 for option in -h --help; do
 	nr_checks=$((nr_checks + 1))
