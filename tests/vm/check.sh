@@ -68,8 +68,9 @@ make_initramfs()
 # make_disk NAME DIRECTORY MB: a disk with these files
 make_disk()
 {
-	rm -f "$vm/$1.img"
-	mke2fs -q -t ext4 -O ^has_journal -d "$2" "$vm/$1.img" "$3M" || fail "no disk of $2"
+	rm -f "$vm/$1.img" "$vm/$1.new"
+	mke2fs -q -t ext4 -O ^has_journal -d "$2" "$vm/$1.new" "$3M" || fail "no disk of $2"
+	mv "$vm/$1.new" "$vm/$1.img" # never a part of a disk
 }
 
 # The sources and the build are at the same paths as outside.
