@@ -14,7 +14,7 @@ void record_report_progress(const struct recording *recording);
  */
 bool record_report_log(const struct recording *recording, const char *path, unsigned long long *nr_events);
 
-/* Report the size of the log and the lost events, with the options that help.  was_full: the log was full. */
+/* Report the size of the log and the lost events, with the options that help. */
 void record_report_result(const struct recording *recording, unsigned long long nr_events,
 			  const struct txtrace_loss *loss, const struct posix_trace_status_info *status);
 

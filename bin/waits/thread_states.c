@@ -418,6 +418,7 @@ static void note_record(const struct thread_states *states, struct sched_scope *
 /* Records are missing here, and nothing tells of which threads and CPUs. */
 static void pass_hole(struct thread_states *states, struct sched_scope *scope, struct sched_scope *host)
 {
+	states->nr_gaps += states->has_records;
 	forget(states, scope, true);
 	scope->is_whole = false;
 	if (host == scope)

@@ -53,7 +53,7 @@ class Loss(NamedTuple):
     dropped: int
     abandoned: int
     unreadable: int  # in the file, but damaged, or overwritten while they were read; of the last whole iteration
-    uncounted: bool  # more are missing: the log was full, cut or damaged, or its writer died
+    uncounted: bool  # more are missing: the log was full, not written, cut or damaged, or its writer died
 
     def __bool__(self) -> bool:
         return any(tuple(self))
