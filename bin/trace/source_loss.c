@@ -125,7 +125,10 @@ bool source_log_loss(struct source *source, char *text, size_t size)
 		return true;
 	}
 	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
-	is_least = policy == POSIX_TRACE_UNTIL_FULL && source->status.posix_log_full_status == POSIX_TRACE_FULL;
+	/* A full log does not count all, and nobody knows all that a damaged log had. */
+	is_least = source->status.posix_stream_flush_error == 0;
+	if (source->status.posix_log_full_status == POSIX_TRACE_FULL)
+		is_least = policy == POSIX_TRACE_UNTIL_FULL;
 	write_cause(source, cause, sizeof(cause));
 	snprintf(text, size, "%s%llu events that were recorded: %s", is_least ? "at least " : "",
 		 source->file.nr_log_lost, cause);
