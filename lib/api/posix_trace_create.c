@@ -99,7 +99,7 @@ static int shut_down(trace_id_t trid, const struct px_caller *caller)
 	return error;
 }
 
-PX_EXPORT int posix_trace_shutdown(trace_id_t trid)
+PX_EXPORT_CALL int posix_trace_shutdown(trace_id_t trid)
 {
 	struct px_caller caller = {__builtin_return_address(0)};
 	int saved_errno = errno;

@@ -8,7 +8,7 @@
 
 PX_EXPORT const unsigned int *__posix_trace_gate = &px_gate.shared.generation;
 
-PX_EXPORT void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
+PX_EXPORT_CALL void posix_trace_event(trace_event_id_t event_id, const void *restrict data_ptr,
 				 size_t data_len)
 {
 	if (px_likely(!px_gate_is_open()))

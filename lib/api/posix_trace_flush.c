@@ -19,7 +19,7 @@ static int flush(trace_id_t trid, const struct px_caller *caller)
 }
 
 /* FLOP-3: return only when all events are in the log. */
-PX_EXPORT int posix_trace_flush(trace_id_t trid)
+PX_EXPORT_CALL int posix_trace_flush(trace_id_t trid)
 {
 	struct px_caller caller = {__builtin_return_address(0)};
 	int saved_errno = errno;

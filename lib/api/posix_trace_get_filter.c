@@ -33,7 +33,7 @@ static bool combine(struct px_eventset *filter, const struct px_eventset *set, i
 	return true;
 }
 
-PX_EXPORT int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
+PX_EXPORT_CALL int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
 {
 	struct px_caller caller = {__builtin_return_address(0)};
 	struct px_eventset filter;

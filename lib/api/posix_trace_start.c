@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/api.h"
 
-PX_EXPORT int posix_trace_start(trace_id_t trid)
+PX_EXPORT_CALL int posix_trace_start(trace_id_t trid)
 {
 	struct px_caller caller = {__builtin_return_address(0)};
 	struct px_stream *stream = px_handle_lock(trid);
@@ -13,7 +13,7 @@ PX_EXPORT int posix_trace_start(trace_id_t trid)
 	return 0;
 }
 
-PX_EXPORT int posix_trace_stop(trace_id_t trid)
+PX_EXPORT_CALL int posix_trace_stop(trace_id_t trid)
 {
 	struct px_caller caller = {__builtin_return_address(0)};
 	struct px_stream *stream = px_handle_lock(trid);

@@ -45,7 +45,7 @@ PX_EXPORT int txtrace_get_call(trace_id_t trid, const struct posix_trace_event_i
 	return 0;
 }
 
-PX_EXPORT int txtrace_name_object(const void *object, const char *name)
+PX_EXPORT_CALL int txtrace_name_object(const void *object, const char *name)
 {
 	struct {
 		union px_call_data first;

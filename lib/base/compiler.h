@@ -9,6 +9,11 @@
 #define PX_INLINE static inline __attribute__((always_inline))
 #define PX_TLS __attribute__((tls_model("initial-exec"), visibility("hidden")))
 #define PX_NOINLINE __attribute__((noinline))
+/*
+ * A function of the interface that records the address behind its call.  With -flto, the program could have its code
+ * inside a caller, and the address would be that of another call.
+ */
+#define PX_EXPORT_CALL PX_EXPORT PX_NOINLINE
 #define PX_COLD __attribute__((cold, noinline))
 #define px_likely(condition) __builtin_expect(!!(condition), 1)
 #define px_unlikely(condition) __builtin_expect(!!(condition), 0)
