@@ -5,6 +5,8 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 #define LOW 10
@@ -15,6 +17,9 @@
 #define SKIP 77
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+
+/* However slow the machine is: low has the mutex, and it has it until the third thread is there. */
+static atomic_bool low_has_lock, middle_comes;
 
 static long long cpu_ns(void)
 {
@@ -34,6 +39,9 @@ static void *run_low(void *unused)
 {
 	pthread_setname_np(pthread_self(), "low");
 	pthread_mutex_lock(&lock);
+	low_has_lock = true;
+	while (!middle_comes)
+		;
 	work(4 * STEP_NS);
 	pthread_mutex_unlock(&lock);
 	return unused;
@@ -77,10 +85,17 @@ static int start(pthread_t *thread, void *(*run)(void *), int priority)
 
 static void *direct(void *unused)
 {
+	struct timespec step = {0, STEP_NS};
 	pthread_t threads[3];
 
-	if (start(&threads[0], run_low, LOW) != 0 || start(&threads[1], run_high, HIGH) != 0 ||
-	    start(&threads[2], run_middle, MIDDLE) != 0)
+	if (start(&threads[0], run_low, LOW) != 0)
+		return &lock;
+	while (!low_has_lock)
+		nanosleep(&step, NULL);
+	if (start(&threads[1], run_high, HIGH) != 0)
+		return &lock;
+	middle_comes = true;
+	if (start(&threads[2], run_middle, MIDDLE) != 0)
 		return &lock;
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
