@@ -11,6 +11,7 @@ machine=$(uname -m)
 case $machine in x86_64 | aarch64) ;; *) skip "no stacks on $machine" ;; esac
 getconf GNU_LIBC_VERSION 2>/dev/null | awk '{ exit !($2 >= 2.35) }' ||
 	skip 'the loader cannot find a module without a lock'
+"$tool" doctor --self | grep -q '^process_vm_readv  *no ' && skip 'no process_vm_readv(2), so no tables for stacks'
 TXTRACE_PRELOAD=$object
 export TXTRACE_PRELOAD
 cd "$scratch" || exit 99
@@ -115,6 +116,19 @@ x86_64)
 	if grep 'outer;inner;wait_here' edge.stacks | grep -q 'main'; then complain "edge: $(cat edge.stacks)"; fi
 	;;
 esac
+
+# Without process_vm_readv(2), no table can be read: a stack has the caller only, and says so.
+refuse=$(dirname "$calls")/../support/refuse
+if "$refuse" 38 process_vm_readv true; then
+	nr_checks=$((nr_checks + 1))
+	"$refuse" 38 process_vm_readv env LD_PRELOAD="$object" TXTRACE_STACKS=0 TXTRACE_OUT=refused-%p.trx "$calls" deep \
+		>want 2>err || complain "deep, refused: it exits with $?: $(cat err)"
+	stacks_of refused-*.trx >refused.stacks
+	[ -s refused.stacks ] || complain 'refused: there are no stacks'
+	if grep -v 'could not be read | \[cut\];wait_here$' refused.stacks >others; then
+		complain "refused: $(head -2 others)"
+	fi
+fi
 
 # Modules that are loaded at the same place in turn: the tables of one are not used for the other.
 scene modules
