@@ -596,13 +596,12 @@ struct txtrace_file_info {
 	int only_image; /* 1: a log whose POSIX section is lost; the events are those that TraceX would show */
 	unsigned int format; /* version of the format of a log; 0: the file is not a log */
 	int damaged;	     /* 1: only TXTRACE_OPEN_DAMAGED has opened it */
-	int __reserved_int;
-	unsigned long long nr_unlisted; /* times that TraceX shows a thread or an object without its name */
 	/*
-	 * Events that came to the log but are not in it: newer ones replaced them, a write failed, or the log was full.
-	 * While it is full, a log that takes no more events does not count them all.
+	 * Events that came to the log but are not in it: newer ones replaced them, a write failed, or the log was full;
+	 * INT_MAX: that many or more.  While it is full, a log that takes no more events does not count them all.
 	 */
-	unsigned long long nr_log_lost;
+	int nr_log_lost;
+	unsigned long long nr_unlisted; /* times that TraceX shows a thread or an object without its name */
 };
 
 /* For a foreign trace file, this call may have to read all events once. */

@@ -247,7 +247,7 @@ static void put_losses(struct fields *fields, struct source *source, const struc
 	fields_number(fields, "lost: overwritten", source->loss.overwritten);
 	fields_number(fields, "lost: dropped", source->loss.dropped);
 	fields_number(fields, "lost: abandoned", source->loss.abandoned);
-	fields_number(fields, "lost: by log", source->file.nr_log_lost);
+	fields_number(fields, "lost: log", (unsigned int)source->file.nr_log_lost);
 	fields_number(fields, "gaps", scan->gaps);
 	if (unnamed.nr_events > 0) {
 		fields_number(fields, "events without thread", unnamed.nr_events);

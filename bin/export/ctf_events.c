@@ -62,7 +62,6 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 {
 	bt_clock_class *clock = must(bt_clock_class_create(component));
 	bool is_real_time = !source->file.foreign;
-	char host[256];
 
 	events->source = source;
 	events->has_hosts = source_nr_hosts(source) > 1;
@@ -80,10 +79,6 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 		bt_trace_set_environment_entry_string(events->trace, "tracer_name", "posixtrace"));
 	ctf_must_be_zero(bt_trace_set_environment_entry_string(events->trace, "trace_file",
 							   source->path));
-	text_utf8(host, sizeof(host), source_host(source, 0));
-	if (!events->has_hosts && *host)
-		ctf_must_be_zero(
-			bt_trace_set_environment_entry_string(events->trace, "hostname", host));
 	if (!source->file.foreign)
 		ctf_must_be_zero(bt_trace_set_environment_entry_integer(
 			events->trace, "events_lost",

@@ -248,7 +248,7 @@ static void print_losses(const struct report *report, struct table *table)
 	for (int i = 0; i < 5; i++) {
 		const unsigned long long counts[] = {source->loss.overwritten, source->loss.dropped,
 						     source->loss.abandoned, report->nr_gaps,
-						     source->file.nr_log_lost};
+						     (unsigned int)source->file.nr_log_lost};
 
 		if (is_known)
 			table_number(table, counts[i]);

@@ -42,7 +42,7 @@ static const char *system_fields(const struct source *source, trace_event_id_t t
 		return "i32 error";
 	case POSIX_TRACE_OVERFLOW:
 	case POSIX_TRACE_RESUME:
-		return "i32 log"; /* without data, the stream has lost the events */
+		return "i32 of_log"; /* without data, the stream has lost the events */
 	default:
 		return NULL;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a trace lacks: lost events, and events without their thread or object. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +130,9 @@ bool source_log_loss(struct source *source, char *text, size_t size)
 	is_least = source->status.posix_stream_flush_error == 0;
 	if (source->status.posix_log_full_status == POSIX_TRACE_FULL)
 		is_least = policy == POSIX_TRACE_UNTIL_FULL;
+	is_least |= source->file.nr_log_lost == INT_MAX;
 	write_cause(source, cause, sizeof(cause));
-	snprintf(text, size, "%s%llu events that were recorded: %s", is_least ? "at least " : "",
+	snprintf(text, size, "%s%d events that were recorded: %s", is_least ? "at least " : "",
 		 source->file.nr_log_lost, cause);
 	return true;
 }
@@ -139,7 +141,7 @@ uint64_t source_nr_lost(const struct source *source)
 {
 	const struct txtrace_loss *loss = &source->loss;
 
-	return loss->overwritten + loss->dropped + loss->abandoned + source->file.nr_log_lost;
+	return loss->overwritten + loss->dropped + loss->abandoned + (unsigned int)source->file.nr_log_lost;
 }
 
 static void report_log_loss(struct source *source)

@@ -2,6 +2,7 @@
 /* Pre-recorded streams as files: their objects, and facts about the file. */
 #include "api/api.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <trace_ext.h>
@@ -101,7 +102,7 @@ PX_EXPORT int txtrace_get_file_info(trace_id_t trid, struct txtrace_file_info *i
 		.whole_size = known.whole_size,
 		.nr_events = known.nr_events,
 		.nr_missing = known.nr_missing,
-		.nr_log_lost = known.nr_lost,
+		.nr_log_lost = known.nr_lost < INT_MAX ? (int)known.nr_lost : INT_MAX,
 		.only_image = known.lost_section,
 		.format = known.format,
 		.damaged = known.is_damaged,

@@ -83,9 +83,8 @@ struct txtrace_file_info {
 	unsigned long long size, whole_size, nr_events, nr_missing;
 	int only_image;
 	unsigned int format;
-	int damaged, reserved_int;
+	int damaged, nr_log_lost;
 	unsigned long long nr_unlisted;
-	unsigned long long nr_log_lost;
 };
 
 struct txtrace_origin {

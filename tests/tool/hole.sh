@@ -22,8 +22,8 @@ grep -q 'x.trx is incomplete: File too large' err || complain "record says: $(ca
 grep -Eq 'x.trx: [0-9]+ events, others not written' err || complain "record says: $(cat err)"
 
 "$tool" print --format csv --columns ns,event,data x.trx 2>warned | tr -d '\r' >events
-from=$(sed -n 's/,posix_trace_overflow,log=1$//p' events)
-until=$(sed -n 's/,posix_trace_resume,log=1$//p' events)
+from=$(sed -n 's/,posix_trace_overflow,of_log=1$//p' events)
+until=$(sed -n 's/,posix_trace_resume,of_log=1$//p' events)
 if [ "$(echo "$from $until" | wc -w)" -ne 2 ]; then
 	complain "not one hole: $from; $until"
 	finish
@@ -56,7 +56,7 @@ nr_lost=$(tail -1 found)
 
 # Each command tells it, and all tell one number.
 nr_checks=$((nr_checks + 6))
-by_log=$("$tool" info x.trx 2>/dev/null | sed -n 's/^lost: by log  *//p')
+by_log=$("$tool" info x.trx 2>/dev/null | sed -n 's/^lost: log  *//p')
 [ "$by_log" -ge $((2 * nr_lost)) ] || complain "info: $by_log events are lost, and $nr_lost rounds"
 grep -q "it lacks $by_log events that were recorded: a write failed (File too large)" warned ||
 	complain "print says: $(cat warned)"

@@ -63,7 +63,7 @@ else
 	grep -q 'without SQLite' out || complain "sql: $(cat out)"
 fi
 
-# A trace in the Common Trace Format tells the host of each event, or of all.
+# A trace in the Common Trace Format tells the host of each event, if there are several.
 if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf.out m.trx 2>err; then
 	nr_checks=$((nr_checks + 2))
 	rows host m.trx | sort | uniq -c >expected
@@ -72,7 +72,7 @@ if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf.out m.trx
 	rm -r ctf.out
 	"$tool" export --to ctf -o ctf.out a.trx
 	cp "$(find ctf.out -name metadata)" meta
-	if grep -a 'host ' meta || ! grep -qa 'hostname = "alpha"' meta; then complain 'the host of one log'; fi
+	if grep -a 'host' meta; then complain 'the host of one log'; fi
 fi
 
 # The reports keep the CPUs and processes of two hosts apart.
