@@ -151,8 +151,14 @@ static void report_log_loss(struct source *source)
 
 	if (!source_log_loss(source, loss, sizeof(loss)))
 		return;
+	if (source_is_merged(source)) {
+		message("%s: the log is incomplete: one of the logs that were merged was full, damaged or not "
+			"complete, so not all recorded events are in it",
+			source->path);
+		return;
+	}
 	posix_trace_attr_getlogsize(&source->attr, &size);
-	if (source->status.posix_log_full_status == POSIX_TRACE_FULL && !source_is_merged(source))
+	if (source->status.posix_log_full_status == POSIX_TRACE_FULL)
 		message("%s: the log is incomplete: it lacks %s; its size was limited to %zu bytes, and record "
 			"--log-size=BYTES makes room",
 			source->path, loss, size);

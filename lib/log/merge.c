@@ -198,7 +198,8 @@ static void add_attributes(struct px_merge *merge, const struct px_archive *from
 	merge->result.is_overrun |= from->status.is_overrun;
 	/* The merged log is complete, but not all that was recorded is in it. */
 	merge->result.nr_log_lost += from->info.nr_lost;
-	merge->result.lacks_others |= !from->info.is_complete || from->info.is_damaged;
+	merge->result.lacks_others |= from->status.log_is_overrun || !from->info.is_complete ||
+				      from->info.is_damaged;
 }
 
 int px_merge_add(struct px_merge *merge, struct px_archive *from)

@@ -79,7 +79,7 @@ fi
 nr_checks=$((nr_checks + 2))
 "$tool" report --format csv --cpus m.trx >report || complain 'report fails'
 [ "$(rows cpu -f '*_step' m.trx | sort -nu | tr '\n' ' ')" = \
-	"$(awk -F, '$1 == "cpus_by_thread" && /worker/ { print $15 }' report | sort -nu | tr '\n' ' ')" ] ||
+	"$(awk -F, '$1 == "cpus_by_thread" && /worker/ { print $16 }' report | sort -nu | tr '\n' ' ')" ] ||
 	complain "the CPUs of two hosts: $(cat report)"
 
 # What the commands tell of each host is what they tell of its log alone: the end of a log, and its gaps, say nothing about
@@ -122,8 +122,8 @@ fi
 220 stop
 END
 merge -o half.trx scheduled.trx a.trx
-"$tool" report --format csv half.trx 2>/dev/null | tr -d '\r' | awk -F, '$1 == "execution_profile" { print $15, $11, $17 }
-	$1 == "performance_statistics_by_thread" { print $15, $27, $28 }' >got
+"$tool" report --format csv half.trx 2>/dev/null | tr -d '\r' | awk -F, '$1 == "execution_profile" { print $16, $12, $18 }
+	$1 == "performance_statistics_by_thread" { print $16, $28, $29 }' >got
 nr_checks=$((nr_checks + 2))
 [ "$(grep -cE '^worker( [0-9]+)?  $' got)" -eq 2 ] || complain "the time of a thread without records: $(cat got)"
 grep -Eq '^first 0.000120' got || complain "the time of a thread with records: $(cat got)"
