@@ -284,11 +284,28 @@ static bool is_unknown_name(const struct comparison *comparison, const struct th
 	       !has_name(&comparison->old_times, threshold->glob) && !has_name(&comparison->new_times, threshold->glob);
 }
 
+/* More events can be lost than a trace says.  A threshold that is exceeded already is exceeded by more, too. */
+static bool is_loss_testable(const struct comparison *comparison, const struct threshold *threshold)
+{
+	const char *path = comparison->new.lost_is_least				? comparison->new_path :
+			   threshold->is_percent && comparison->old.lost_is_least ? comparison->old_path :
+										    NULL;
+
+	if (!path || (path == comparison->new_path && threshold->sign > 0 && !threshold->is_inverted &&
+		      threshold_holds(threshold, metric_value(METRIC_LOST, &comparison->old, NULL),
+				      metric_value(METRIC_LOST, &comparison->new, NULL))))
+		return true;
+	message("%s cannot be tested: it is not known how many events %s lacks", threshold->text, path);
+	return false;
+}
+
 /* A threshold must not seem to be kept because a trace does not show what it is about. */
 static bool is_testable(const struct comparison *comparison, const struct threshold *threshold)
 {
 	enum measure measure;
 
+	if (threshold->metric == METRIC_LOST)
+		return is_loss_testable(comparison, threshold);
 	if (threshold->metric < METRIC_TIMED)
 		return true;
 	measure = metric_measure(threshold->metric);

@@ -71,23 +71,29 @@ bool record_report_log(const struct recording *recording, const char *path,
 	return !is_system;
 }
 
-/* A log that was full, or whose writes failed, lacks events, too. */
+/* What the log lacks of the events that it was given, in short; or NULL. */
+static const char *shown_log_loss(const struct recording *recording, const struct posix_trace_status_info *status)
+{
+	if (status->posix_log_overrun_status != POSIX_TRACE_OVERRUN)
+		return NULL;
+	if (status->posix_log_full_status != POSIX_TRACE_FULL)
+		return "others not written";
+	return recording->options->control.log_policy == POSIX_TRACE_LOOP ? "older ones replaced" :
+									    "later ones not recorded";
+}
+
+/* What the stream lost, and then what the log lost. */
 static const char *shown_loss(const struct recording *recording, const struct txtrace_loss *loss,
 			      const struct posix_trace_status_info *status)
 {
-	static char text[128];
+	static char text[160];
 	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
+	const char *of_log = shown_log_loss(recording, status);
 
-	if (sum == 0 && status->posix_log_overrun_status == POSIX_TRACE_OVERRUN &&
-	    status->posix_log_full_status != POSIX_TRACE_FULL)
-		return "others not written";
-	if (sum == 0 && status->posix_log_overrun_status == POSIX_TRACE_OVERRUN)
-		return recording->options->control.log_policy == POSIX_TRACE_LOOP ? "older ones replaced" :
-										    "later ones not recorded";
 	if (sum == 0)
-		return "none lost";
-	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)",
-		 sum, loss->overwritten, loss->dropped, loss->abandoned);
+		return of_log ? of_log : "none lost";
+	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)%s%s",
+		 sum, loss->overwritten, loss->dropped, loss->abandoned, of_log ? ", " : "", of_log ? of_log : "");
 	return text;
 }
 

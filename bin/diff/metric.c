@@ -107,7 +107,7 @@ struct value metric_value(enum metric metric, const struct trace_tally *trace, c
 	case METRIC_DURATION:
 		return (struct value){true, (double)trace->duration_ns};
 	default:
-		return (struct value){true, (double)trace->nr_lost};
+		return (struct value){!trace->is_foreign, (double)trace->nr_lost};
 	}
 }
 

@@ -35,6 +35,7 @@ struct trace_tally {
 	uint64_t nr_events, nr_lost;
 	int64_t duration_ns;
 	bool is_foreign;
+	bool lost_is_least; /* nr_lost is the number that was counted; more may be missing */
 };
 
 /* If the file cannot be read, print a message and return false. */

@@ -82,7 +82,7 @@ void ctf_events_begin(struct ctf_events *events, struct source *source, bt_self_
 	if (!source->file.foreign)
 		ctf_must_be_zero(bt_trace_set_environment_entry_integer(
 			events->trace, "events_lost",
-			(int64_t)(source->loss.overwritten + source->loss.dropped + source->loss.abandoned)));
+			(int64_t)source_nr_lost(source)));
 	events->stream = must(bt_stream_create(events->stream_class, events->trace));
 }
 

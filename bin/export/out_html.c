@@ -365,16 +365,20 @@ static bool is_little_endian(void)
 
 static void put_facts(struct html *html)
 {
-	const struct source *source = html->export->source;
+	struct source *source = html->export->source;
 	const struct txtrace_loss *loss = &source->loss;
+	char lacks[SOURCE_LOSS_BYTES];
 	struct text *text = &html->export->text;
 
 	text_string(text, "{\"file\":");
 	text_json(text, name_of(source->path));
-	text_printf(text, ",\"foreign\":%d,\"complete\":%d,\"overrun\":%d,\"little\":%d,\n",
-		    source->file.foreign, source->file.foreign || source->file.complete,
-		    source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN,
-		    is_little_endian());
+	text_printf(text, ",\"foreign\":%d,\"complete\":%d,\"little\":%d,\n", source->file.foreign,
+		    source->file.foreign || source->file.complete, is_little_endian());
+	if (source_log_loss(source, lacks, sizeof(lacks))) {
+		text_string(text, "\"logLacks\":");
+		text_json(text, lacks);
+		text_string(text, ",");
+	}
 	if (source_incomplete(source)) {
 		text_string(text, "\"incomplete\":");
 		text_json(text, source_incomplete(source));
@@ -384,8 +388,8 @@ static void put_facts(struct html *html)
 		    source->first_ns, source->file.tick_ns, PACKAGE_VERSION);
 	text_printf(text, "\"events\":%" PRIu64 ",\"read\":%" PRIu64 ",\"leftOut\":%" PRIu64 ",\n",
 		    html->nr_events, source->nr_read, html->nr_left_out);
-	text_printf(text, "\"overwritten\":%llu,\"dropped\":%llu,\"abandoned\":%llu,\n",
-		    loss->overwritten, loss->dropped, loss->abandoned);
+	text_printf(text, "\"overwritten\":%llu,\"dropped\":%llu,\"abandoned\":%llu,\"byLog\":%d,\n",
+		    loss->overwritten, loss->dropped, loss->abandoned, source->file.nr_log_lost);
 	put_recorder(text, source);
 	put_objects(html);
 	put_errors(html);

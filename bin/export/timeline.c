@@ -421,12 +421,16 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 static void mark_total(struct timeline *timeline)
 {
 	const struct txtrace_loss *loss = &timeline->source->loss;
+	unsigned int by_log = (unsigned int)timeline->source->file.nr_log_lost;
 	char name[TRACK_NAME_BYTES];
+	int length;
 
-	if (loss->overwritten + loss->dropped + loss->abandoned == 0)
+	if (source_nr_lost(timeline->source) == 0)
 		return;
-	snprintf(name, sizeof(name), "lost in all: %llu overwritten, %llu dropped, %llu abandoned",
-		 loss->overwritten, loss->dropped, loss->abandoned);
+	length = snprintf(name, sizeof(name), "lost in all: %llu overwritten, %llu dropped, %llu abandoned",
+			  loss->overwritten, loss->dropped, loss->abandoned);
+	if (by_log > 0)
+		snprintf(name + length, sizeof(name) - (size_t)length, ", %u by the log", by_log);
 	put(timeline, track_of_loss(&timeline->tracks, timeline->recent_pid),
 	    (struct mark){.kind = MARK_INSTANT, .time_ns = timeline->end_ns, .name = name});
 }

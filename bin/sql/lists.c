@@ -241,6 +241,7 @@ enum {
 	FILE_OVERWRITTEN,
 	FILE_DROPPED,
 	FILE_ABANDONED,
+	FILE_BY_LOG,
 	FILE_MISSING,
 	FILE_LOG_FULL,
 	FILE_LOG_LOST,
@@ -260,6 +261,7 @@ static const struct sql_column file_columns[] = {
 	[FILE_OVERWRITTEN] = {"overwritten", "INTEGER", ROLE_NONE, NULL},
 	[FILE_DROPPED] = {"dropped", "INTEGER", ROLE_NONE, NULL},
 	[FILE_ABANDONED] = {"abandoned", "INTEGER", ROLE_NONE, NULL},
+	[FILE_BY_LOG] = {"by_log", "INTEGER", ROLE_NONE, NULL},
 	[FILE_MISSING] = {"missing", "INTEGER", ROLE_NONE, NULL},
 	[FILE_LOG_FULL] = {"log_was_full", "INTEGER", ROLE_NONE, NULL},
 	[FILE_LOG_LOST] = {"log_has_lost_events", "INTEGER", ROLE_NONE, NULL},
@@ -281,10 +283,11 @@ static void loss_value(const struct sql_file *file, struct sql_cell *cell, int c
 		return;
 	sql_put_integer(cell, (int64_t)(column == FILE_OVERWRITTEN ? loss->overwritten :
 					       column == FILE_DROPPED	  ? loss->dropped :
-									    loss->abandoned));
+					       column == FILE_ABANDONED	  ? loss->abandoned :
+									    (unsigned int)file->info.nr_log_lost));
 }
 
-/* Of a log that was full, it is not known how many events it lacks for this reason. */
+/* A log can lack events that nobody counted, such as those after it was full. */
 static void log_value(const struct sql_file *file, struct sql_cell *cell, int column)
 {
 	const struct posix_trace_status_info *status = &file->source->status;
@@ -329,6 +332,7 @@ static void file_value(struct sql_cursor *cursor, struct sql_cell *cell, int col
 	case FILE_OVERWRITTEN:
 	case FILE_DROPPED:
 	case FILE_ABANDONED:
+	case FILE_BY_LOG:
 		loss_value(file, cell, column);
 		break;
 	case FILE_LOG_FULL:

@@ -324,6 +324,9 @@ bool payload_is(struct source *source, const struct event *event)
 {
 	const struct px_fields *fields = event->is_call ? NULL : payload_fields(source, event->type);
 
+	/* The gap of a stream has no data, and the same event of a log has some: without data, nothing is missing. */
+	if (event->size == 0 && system_fields(source, event->type))
+		return false;
 	if (fields)
 		report_short(source, event, fields);
 	return fields != NULL;

@@ -241,6 +241,9 @@ const char *source_incomplete(const struct source *source);
  */
 bool source_log_loss(struct source *source, char *text, size_t size);
 
+/* Return true if the file may lack more events than source_nr_lost() tells, because nobody counted them. */
+bool source_loss_is_least(struct source *source);
+
 /* Return the number of lost events, of the stream and of the log, as far as they were counted. */
 uint64_t source_nr_lost(const struct source *source);
 

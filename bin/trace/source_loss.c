@@ -112,10 +112,28 @@ static void write_cause(struct source *source, char *text, size_t size)
 			 error ? strerror(error) : "", error ? ")" : "");
 }
 
-bool source_log_loss(struct source *source, char *text, size_t size)
+/* A full log does not count all, and nobody knows all that a damaged log had. */
+static bool log_loss_is_least(struct source *source)
 {
 	int policy = 0;
-	bool is_least;
+
+	if (source_is_merged(source) || source->file.nr_log_lost == INT_MAX)
+		return true;
+	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
+	if (source->status.posix_log_full_status == POSIX_TRACE_FULL)
+		return policy == POSIX_TRACE_UNTIL_FULL;
+	return source->status.posix_stream_flush_error == 0;
+}
+
+bool source_loss_is_least(struct source *source)
+{
+	if (source->file.foreign || source->file.damaged || source_incomplete(source))
+		return true;
+	return source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN && log_loss_is_least(source);
+}
+
+bool source_log_loss(struct source *source, char *text, size_t size)
+{
 	char cause[192];
 
 	if (source->status.posix_log_overrun_status != POSIX_TRACE_OVERRUN)
@@ -125,14 +143,8 @@ bool source_log_loss(struct source *source, char *text, size_t size)
 				     "merged was full, damaged or not complete");
 		return true;
 	}
-	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
-	/* A full log does not count all, and nobody knows all that a damaged log had. */
-	is_least = source->status.posix_stream_flush_error == 0;
-	if (source->status.posix_log_full_status == POSIX_TRACE_FULL)
-		is_least = policy == POSIX_TRACE_UNTIL_FULL;
-	is_least |= source->file.nr_log_lost == INT_MAX;
 	write_cause(source, cause, sizeof(cause));
-	snprintf(text, size, "%s%d events that were recorded: %s", is_least ? "at least " : "",
+	snprintf(text, size, "%s%d events that were recorded: %s", log_loss_is_least(source) ? "at least " : "",
 		 source->file.nr_log_lost, cause);
 	return true;
 }

@@ -114,7 +114,7 @@ void px_log_fill_commit(struct px_log *log, const struct px_log_state *state, si
 	commit->stream_full = state->is_full;
 	commit->stream_overrun = state->is_overrun;
 	commit->log_full = log->is_full;
-	commit->log_overrun = commit->nr_lost != 0;
+	commit->log_overrun = commit->nr_lost != 0 || log->lacks_others;
 	commit->flush_error = log->first_error;
 	px_log_read_clocks(log, state);
 }

@@ -443,8 +443,7 @@ int px_log_copy_end(struct px_log_copy *copy, const struct px_log_copy_result *r
 					   .tick_ns = result->tick_ns};
 	int error;
 
-	/* A log that has lost no event is not overrun. */
-	px_log_add_lost(copy->log, result->nr_log_lost == 0 && result->lacks_others ? 1 : result->nr_log_lost);
+	px_log_add_lost(copy->log, result->nr_log_lost, result->lacks_others);
 	error = px_log_complete(copy->log, &state, PX_LOG_COMPLETE);
 	if (copy->error)
 		error = copy->error;

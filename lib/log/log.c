@@ -197,6 +197,7 @@ void px_log_clear(struct px_log *log, const struct px_log_state *state)
 	log->has_translation = log->is_idle = false;
 	log->open = log->switched = log->ran = 0;
 	log->nr_lost = 0;
+	log->lacks_others = false;
 	log->follows_loss = false;
 	log->first_error = 0;
 	for (uint32_t i = 0; i < (log->loops ? log->header.nr_volumes : 1); i++)

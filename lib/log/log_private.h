@@ -167,6 +167,7 @@ struct px_log {
 	uint64_t to_clear; /* number of entries of the first volume to fill with zeros after the clear */
 	bool wants_stop;   /* the log is full, and its last entry must be STOP */
 	uint64_t nr_lost;
+	bool lacks_others; /* others that nobody counted are missing, too */
 	bool follows_loss; /* a write failed, and the frame that tells it is not written yet */
 	int first_error;   /* first error of writing since create or clear */
 	uint64_t nr_begun; /* number of volumes that the writer has begun */

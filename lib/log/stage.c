@@ -24,12 +24,13 @@ bool px_log_is_full(const struct px_log *log)
 
 void px_log_count_lost(struct px_log *log)
 {
-	px_log_add_lost(log, 1);
+	px_log_add_lost(log, 1, false);
 }
 
-void px_log_add_lost(struct px_log *log, uint64_t nr_events)
+void px_log_add_lost(struct px_log *log, uint64_t nr_events, bool lacks_others)
 {
 	log->nr_lost += nr_events;
+	log->lacks_others |= lacks_others;
 }
 
 /* Events. */

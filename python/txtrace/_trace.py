@@ -52,8 +52,9 @@ class Loss(NamedTuple):
     overwritten: int
     dropped: int
     abandoned: int
+    by_log: int  # the stream recorded them, and the log could not keep or write them
     unreadable: int  # in the file, but damaged, or overwritten while they were read; of the last whole iteration
-    uncounted: bool  # more are missing: the log was full, not written, cut or damaged, or its writer died
+    uncounted: bool  # more may be missing: the log was full, not written, cut or damaged, or its writer died
 
     def __bool__(self) -> bool:
         return any(tuple(self))
@@ -257,7 +258,7 @@ class Trace:
         #: False: its writer ended before it had completed the log, or is still writing it; or it is cut or damaged.
         self.is_complete: bool = info.complete != 0 and not info.damaged and not info.running
         #: How many events the log lacks.  An iteration that reaches the end replaces it, with what could not be read.
-        self.loss = Loss(loss.overwritten, loss.dropped, loss.abandoned, 0,
+        self.loss = Loss(loss.overwritten, loss.dropped, loss.abandoned, info.nr_log_lost, 0,
                          status.posix_log_overrun_status != NO_OVERRUN or not (self.is_complete or info.running))
         #: The logs that a merged log was made of; of a log that is not merged, itself.  A trace buffer has none.
         self.origins: List[Origin] = self._read_origins()

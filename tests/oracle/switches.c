@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that compute, sleep and wake each other: switches MODE.  Each thread prints its tid, when it began and ended
- * (CLOCK_REALTIME in ns), and its CPU time (CLOCK_THREAD_CPUTIME_ID in ns):
+ * Threads that compute, sleep and wake each other: switches MODE.  It prints what a switch costs.  Each thread prints
+ * its tid, when it began and ended (CLOCK_REALTIME in ns), and its CPU time between (CLOCK_THREAD_CPUTIME_ID in ns):
  *
+ *	switch NS
  *	thread TID BEGIN END CPU
  *
  * share: one thread computes and one sleeps in turns, on one CPU.  ping_pong: two threads take turns on one CPU.
@@ -40,6 +41,7 @@
 #define FORKS_AT_ONCE 20
 #define WORKERS 8
 #define TASKS 200
+#define SLEEPS 200
 
 static sem_t turn[2];
 
@@ -161,6 +163,20 @@ static void *preempt(void *argument)
 	return argument;
 }
 
+/*
+ * What the kernel counts as CPU time of a thread for a switch of the CPU to it, on this machine, at this time: the mean
+ * of short sleeps, with their system calls.
+ */
+static int64_t cost_of_a_switch(void)
+{
+	const struct timespec shortest = {0, 1000};
+	int64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (int i = 0; i < SLEEPS; i++)
+		nanosleep(&shortest, NULL);
+	return (now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / SLEEPS;
+}
+
 /* The account of a child is one write, so it is not mixed with that of another one. */
 static void run_forks(void)
 {
@@ -168,11 +184,12 @@ static void run_forks(void)
 		pid_t child = fork();
 
 		if (child == 0) {
-			int64_t begin = now_ns(CLOCK_REALTIME);
+			int64_t begin = now_ns(CLOCK_REALTIME), begin_cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 
 			compute(300000);
 			dprintf(STDOUT_FILENO, "thread %ld %lld %lld %lld\n", syscall(SYS_gettid), (long long)begin,
-				(long long)now_ns(CLOCK_REALTIME), (long long)now_ns(CLOCK_THREAD_CPUTIME_ID));
+				(long long)now_ns(CLOCK_REALTIME),
+				(long long)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu));
 			_exit(0);
 		}
 		if (i >= FORKS_AT_ONCE)
@@ -204,12 +221,12 @@ struct task {
 
 static void *run(void *argument)
 {
-	int64_t begin = now_ns(CLOCK_REALTIME);
+	int64_t begin = now_ns(CLOCK_REALTIME), begin_cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	const struct task *task = argument;
 
 	task->work(task->argument);
 	printf("thread %ld %lld %lld %lld\n", syscall(SYS_gettid), (long long)begin,
-	       (long long)now_ns(CLOCK_REALTIME), (long long)now_ns(CLOCK_THREAD_CPUTIME_ID));
+	       (long long)now_ns(CLOCK_REALTIME), (long long)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu));
 	return NULL;
 }
 
@@ -253,6 +270,7 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	printf("switch %lld\n", (long long)cost_of_a_switch());
 	sem_init(&turn[0], 0, 1);
 	sem_init(&turn[1], 0, 0);
 	if (strcmp(mode, "share") == 0) {

@@ -333,10 +333,11 @@ def check_facts(path):
     theirs = json.loads(run_tool("info", "--format=json", path))
     with txtrace.open(path, damaged=True) as trace:
         expect(trace.is_complete, theirs.get("complete", True), path, "is_complete")
-        expect(list(trace.loss[:3]), [theirs.get(f"lost_{key}", 0) for key in trace.loss._fields[:3]], path, "loss")
+        keys = ["overwritten", "dropped", "abandoned", "log"]
+        expect(list(trace.loss[:4]), [theirs.get(f"lost_{key}", 0) for key in keys], path, "loss")
         is_uncounted = theirs.get("log_has_lost_events", False) or not trace.is_complete
         expect(trace.loss.uncounted, is_uncounted, path, "loss.uncounted")
-        expect(bool(trace.loss), is_uncounted or any(trace.loss[:3]), path, "bool(loss)")
+        expect(bool(trace.loss), is_uncounted or any(trace.loss[:4]), path, "bool(loss)")
 
 
 def read_all(path, **options):

@@ -6,7 +6,11 @@
 own_streams
 steady=${STEADY:-$(pwd)/tests/tool/steady}
 command -v prlimit >/dev/null || { echo 'SKIP: prlimit is missing'; exit 77; }
+make_log=$(pwd)/tests/tool/make_log
 cd "$scratch" || exit 99
+
+nr_writes() { sed -n 's/^syscw: //p' "/proc/$recorder/io"; }
+has_tried() { [ "$(nr_writes)" -gt "$before" ]; }
 
 # While this limit of the recorder is 0, it cannot write.
 "$tool" record --preload --force -o x.trx -- "$steady" 4000 account >out 2>err &
@@ -14,7 +18,9 @@ recorder=$!
 await [ -s x.trx ]
 sleep 0.6
 prlimit --pid "$recorder" --fsize=0: || complain 'no limit could be set'
-sleep 2
+before=$(nr_writes) # a recorder that gets no CPU for a while has not tried yet
+[ -z "$before" ] || await has_tried
+sleep 1.5
 prlimit --pid "$recorder" --fsize=unlimited: || complain 'the limit could not be taken away'
 wait "$recorder"
 nr_checks=$((nr_checks + 2))
@@ -78,6 +84,21 @@ if grep -q 'txtrace_switch_in' events; then
 	[ "${not_known_us:-0}" -ge $((hole_us - 1000)) ] ||
 		complain "the hole has $hole_us us, and steady's state is not known for ${not_known_us:-no} us"
 fi
+
+# So do exports.
+nr_checks=$((nr_checks + 2))
+"$tool" export --to chrome -o - x.trx 2>/dev/null | grep -q "\"lost in all: 0 overwritten, .*, $by_log by the log\"" ||
+	complain 'export --to chrome does not tell the losses of the log'
+"$tool" export --to html -o - x.trx 2>/dev/null |
+	grep -q "\"logLacks\":\"$by_log events that were recorded: a write failed (File too large)\"" ||
+	complain 'the page does not tell the losses of the log'
+
+# The gap of a stream has no data, and no data are missing there.
+nr_checks=$((nr_checks + 1))
+"$make_log" lossy.trx lossy >out 2>err || complain "make_log: $(cat err)"
+"$tool" print --format csv --columns event,data lossy.trx 2>err | tr -d '\r' | sort -u >found
+grep -qx 'posix_trace_overflow,' found && grep -qx 'posix_trace_resume,' found && ! grep -q 'bytes of data' err ||
+	complain "the gap of a stream: $(cat found err)"
 
 # A packed log keeps the hole, and a merged one has it as events.
 nr_checks=$((nr_checks + 2))

@@ -484,8 +484,13 @@ cp many/? many/?? groups
 cp holes groups/30x
 merge -o groups.trx groups/*
 for log in cuts loops holed first second groups; do
-	nr_checks=$((nr_checks + 2))
+	nr_checks=$((nr_checks + 3))
 	"$tool" info $log.trx 2>/dev/null | grep -q '^log has lost events *yes' || complain "$log.trx has lost events"
+	"$tool" diff --fail-if 'lost>0' c.trx $log.trx >out 2>err
+	code=$?
+	nr=$("$tool" info $log.trx 2>/dev/null | sed -n 's/^lost: log *//p')
+	{ [ "$nr" -eq 0 ] && [ $code -eq 2 ]; } || { [ "$nr" -gt 1 ] && [ $code -eq 1 ]; } ||
+		complain "$log.trx has lost $nr events, and diff exits with $code: $(cat err)"
 	"$tool" waits $log.trx >out 2>err
 	grep -q "$log.trx: the log is incomplete: one of the logs that were merged" err && ! grep -q 'size was limited' err ||
 		complain "nothing says that events are missing in $log.trx: $(cat err)"

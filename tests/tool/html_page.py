@@ -250,7 +250,7 @@ def check_statistics(page):
     same(sorted(shown), sorted([names[row], number] for row, number in counts.items()),
          f"{page.name}: events by thread")
     chips = page.text("chips")
-    lost = page.run("trace.facts.overwritten + trace.facts.dropped + trace.facts.abandoned")
+    lost = page.run("trace.facts.overwritten + trace.facts.dropped + trace.facts.abandoned + trace.facts.byLog")
     same(f"{lost} events lost" in chips, lost > 0, f"{page.name}: losses in {chips}")
     gaps = sum(event["event"] == "posix_trace_overflow" for event in page.events)
     page.browser.key("5")

@@ -330,11 +330,11 @@ frame=$(grep -abo PXF1 plain.trx | sed -n 9p | cut -d : -f 1)
 printf '\377\377\377\377' | dd of=damaged.trx bs=1 seek=$((frame + 500)) conv=notrunc 2>/dev/null
 for file in plain.trx looped.trx core damaged.trx; do
 	"$tool" info --format json "$file" 2>err |
-		sed -n 's/^  "\(lost_[oda][a-z]*\|gaps\|log_was_full\|log_has_lost_events\|complete\)": \([a-z0-9]*\),*$/\1=\2/p' |
-		sed -e 's/true/1/' -e 's/false/0/' -e 's/^lost_//' | sort >expected
+		sed -n 's/^  "\(lost_[odal][a-z]*\|gaps\|log_was_full\|log_has_lost_events\|complete\)": \([a-z0-9]*\),*$/\1=\2/p' |
+		sed -e 's/true/1/' -e 's/false/0/' -e 's/^lost_log/by_log/' -e 's/^lost_//' | sort >expected
 	ask "$file" "SELECT 'overwritten=' || overwritten || ' dropped=' || dropped || ' abandoned=' || abandoned ||
-		' gaps=' || gaps || ' log_was_full=' || log_was_full || ' log_has_lost_events=' || log_has_lost_events ||
-		' complete=' || complete AS losses FROM files" | tr ' ' '\n' | sort >found
+		' by_log=' || by_log || ' gaps=' || gaps || ' log_was_full=' || log_was_full ||
+		' log_has_lost_events=' || log_has_lost_events || ' complete=' || complete AS losses FROM files" | tr ' ' '\n' | sort >found
 	same "the losses of $file"
 	cat found >>losses
 done

@@ -104,7 +104,7 @@ class Log:
         return os.path.join(self.scratch, f"{self.name}.{suffix}")
 
     def lost(self):
-        return sum(self.info.get(f"lost_{kind}", 0) for kind in ("overwritten", "dropped", "abandoned"))
+        return sum(self.info.get(f"lost_{kind}", 0) for kind in ("overwritten", "dropped", "abandoned", "log"))
 
     # Agreement.
 
@@ -118,7 +118,8 @@ class Log:
         self.same("duration of print and report", max(times) - min(times), ns(trace["time_s"]))
         self.same("duration of print and info", max(times) - min(times), ns(str(self.info["duration_s"])))
         self.same("losses of info and report", self.lost(),
-                  sum(losses[kind] for kind in ("overwritten", "dropped", "abandoned")) if not self.is_foreign else 0)
+                  0 if self.is_foreign else
+                  sum(losses[kind] for kind in ("overwritten", "dropped", "abandoned", "by_log")))
         if self.is_foreign:
             return
         self.same("gaps of info and print", self.info["gaps"], sum(e["event"] == SYSTEM[0] for e in self.events))
@@ -138,7 +139,7 @@ class Log:
     def check_diff(self):
         diff = object_of("diff", "--format", "json", self.path, self.path)
         self.same("events of print and diff", [len(self.events)] * 2, diff["events"])
-        self.same("losses of info and diff", [self.lost()] * 2, diff["lost"])
+        self.same("losses of info and diff", [None if self.is_foreign else self.lost()] * 2, diff["lost"])
         times = [e["ns"] for e in self.events]
         self.same("duration of print and diff", [max(times) - min(times)] * 2, diff["duration_ns"])
         self.same("calls of print and diff", self.number_of_calls(),
@@ -214,7 +215,7 @@ class Log:
         facts = page_data.facts_of(page)
         self.same("events of print and the page", len(self.events), facts["events"])
         self.same("losses of info and the page", self.lost(),
-                  facts["overwritten"] + facts["dropped"] + facts["abandoned"])
+                  facts["overwritten"] + facts["dropped"] + facts["abandoned"] + facts["byLog"])
         names = {row[0]: row[1] for row in facts["objects"]}
         spans = []
         for kind, context, begin, end, name in page_data.spans_of(page):

@@ -7,7 +7,7 @@ set -u
 srcdir=${srcdir:-.}
 AARCH64_CC=${AARCH64_CC:-aarch64-linux-gnu-gcc}
 
-if ! command -v "$AARCH64_CC" >/dev/null || ! echo '#include <stdio.h>' | "$AARCH64_CC" -E - >/dev/null 2>&1; then
+if ! command -v "$AARCH64_CC" >/dev/null || ! echo '#include <sys/socket.h>' | "$AARCH64_CC" -E - >/dev/null 2>&1; then
 	echo "SKIP: no compiler and C library for aarch64 ($AARCH64_CC)"
 	exit 77
 fi

@@ -64,7 +64,7 @@ class Page {
 		const {trace} = this, {facts} = trace;
 		const chips = document.getElementById('chips');
 		const chip = (text, className) => chips.append(make('span', `chip ${className ?? ''}`, text));
-		const lost = facts.overwritten + facts.dropped + facts.abandoned;
+		const lost = facts.overwritten + facts.dropped + facts.abandoned + facts.byLog;
 
 		document.title = `${facts.file} · txtrace`;
 		document.getElementById('title').textContent = facts.file;
@@ -78,8 +78,8 @@ class Page {
 			chip(count(trace.gaps.length, 'gap'), 'bad');
 		if (!facts.complete)
 			chip('writer of the log died', 'bad');
-		if (facts.overrun)
-			chip('the log is not complete', 'bad');
+		if (facts.logLacks)
+			chip('the log lacks events', 'bad');
 		if (facts.leftOut > 0)
 			chip(`${grouped(facts.leftOut)} more events are not on this page`, 'bad');
 	}

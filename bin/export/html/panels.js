@@ -195,11 +195,11 @@ function fileFacts(trace) {
 		facts.leftOut > 0 ? ['left out', `${grouped(facts.leftOut)} more: txtrace export --limit`] : null,
 		['threads', grouped(trace.threads().length)],
 		['objects', grouped(trace.objects.size)],
-		['lost', lost === 0 ? 'nothing' :
+		facts.logLacks ? ['the log lacks', facts.logLacks] : null,
+		['lost', lost === 0 ? (facts.logLacks ? 'nothing else' : 'nothing') :
 			`${grouped(facts.overwritten)} overwritten, ${grouped(facts.dropped)} dropped, ${grouped(facts.abandoned)} abandoned`],
 		facts.complete ? null :
 			['complete', 'no: ' + facts.incomplete],
-		facts.overrun ? ['log', 'incomplete: not all recorded events are in it'] : null,
 		['page by', `txtrace ${facts.version}`],
 	];
 	const list = make('dl', 'facts');
