@@ -144,8 +144,11 @@ bool source_log_loss(struct source *source, char *text, size_t size)
 		return true;
 	}
 	write_cause(source, cause, sizeof(cause));
-	snprintf(text, size, "%s%d events that were recorded: %s", log_loss_is_least(source) ? "at least " : "",
-		 source->file.nr_log_lost, cause);
+	if (source->file.nr_log_lost == 0)
+		snprintf(text, size, "events that were recorded, it is not known how many: %s", cause);
+	else
+		snprintf(text, size, "%s%d events that were recorded: %s", log_loss_is_least(source) ? "at least " : "",
+			 source->file.nr_log_lost, cause);
 	return true;
 }
 

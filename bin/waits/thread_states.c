@@ -263,6 +263,13 @@ static void stop(struct thread_states *states, struct sched_scope *scope)
 	scope->is_valid = false;
 }
 
+/* Records are missing here, and nothing tells of which threads and CPUs. */
+static void pass_hole(struct thread_states *states, struct sched_scope *scope)
+{
+	forget(states, scope, true);
+	scope->is_whole = false;
+}
+
 /* A record that says something about all threads of the scope. */
 static void apply_whole(struct thread_states *states, struct sched_scope *scope, const struct sched_record *record)
 {
@@ -415,18 +422,6 @@ static void note_record(const struct thread_states *states, struct sched_scope *
 	scope->has_records = true;
 }
 
-/* Records are missing here, and nothing tells of which threads and CPUs. */
-static void pass_hole(struct thread_states *states, struct sched_scope *scope, struct sched_scope *host)
-{
-	states->nr_gaps += states->has_records;
-	forget(states, scope, true);
-	scope->is_whole = false;
-	if (host == scope)
-		return;
-	forget(states, host, true);
-	host->is_whole = false;
-}
-
 bool thread_states_event(struct thread_states *states, const struct event *event)
 {
 	const struct sched_record record = sched_read(event);
@@ -439,13 +434,14 @@ bool thread_states_event(struct thread_states *states, const struct event *event
 	note_event(host, event);
 	if (event->time_ns > states->now_ns)
 		states->now_ns = event->time_ns;
-	if (record.kind == SCHED_NONE) {
-		if (source_is_hole(event))
-			pass_hole(states, scope, host);
-		return false;
+	if (source_is_hole(event)) {
+		states->nr_gaps += states->has_records;
+		pass_hole(states, scope);
+		if (host != scope)
+			pass_hole(states, host);
 	}
-	if (record.kind == SCHED_CPU_TIME)
-		return true;
+	if (record.kind == SCHED_NONE || record.kind == SCHED_CPU_TIME)
+		return record.kind == SCHED_CPU_TIME;
 	note_record(states, scope, &record);
 	note_record(states, host, &record);
 	states->has_records = true;

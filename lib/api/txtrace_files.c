@@ -172,10 +172,13 @@ static int copy_log(struct px_archive *archive, int file_desc)
 						.target_pid = archive->info.target_pid,
 						.from = archive,
 						.has_origins = archive->info.is_merged};
+	bool is_cut = archive->info.is_damaged || (!archive->info.is_complete && !archive->info.is_running);
 	struct px_log_copy_result result = {.loss = archive->loss,
 					    .is_full = archive->status.is_full,
 					    .is_overrun = archive->status.is_overrun,
 					    .nr_log_lost = archive->info.nr_lost,
+					    .lacks_others = archive->status.log_is_overrun || is_cut,
+					    .flush_error = archive->status.flush_error,
 					    .tick_ns = archive->info.tick_ns};
 	struct px_sigxfsz signals;
 	struct px_log_copy *copy;

@@ -443,7 +443,7 @@ int px_log_copy_end(struct px_log_copy *copy, const struct px_log_copy_result *r
 					   .tick_ns = result->tick_ns};
 	int error;
 
-	px_log_add_lost(copy->log, result->nr_log_lost, result->lacks_others);
+	px_log_take_losses(copy->log, result->nr_log_lost, result->lacks_others, result->flush_error);
 	error = px_log_complete(copy->log, &state, PX_LOG_COMPLETE);
 	if (copy->error)
 		error = copy->error;

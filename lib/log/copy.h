@@ -38,6 +38,7 @@ struct px_log_copy_result {
 	bool is_full, is_overrun;
 	uint64_t nr_log_lost; /* events that the new log lacks, as far as they were counted */
 	bool lacks_others;    /* it may lack others */
+	int flush_error;      /* the first error of a write of the copied log, or 0 */
 	double tick_ns;
 };
 

@@ -146,8 +146,11 @@ void px_log_append_stop(struct px_log *log);
 
 /* Count an event that the log cannot take. */
 void px_log_count_lost(struct px_log *log);
-/* The log lacks so many events, and others that nobody counted if lacks_others is true. */
-void px_log_add_lost(struct px_log *log, uint64_t nr_events, bool lacks_others);
+/*
+ * Take over what the log lacks that this one is made of: the number of events that were counted, whether it may lack
+ * others, and the first error of its writes, or 0.
+ */
+void px_log_take_losses(struct px_log *log, uint64_t nr_events, bool lacks_others, int error);
 
 /* Copy the thread with this pid and tid.  Return false if the log does not know it. */
 bool px_log_find_thread(const struct px_log *log, uint32_t pid, uint32_t tid, struct px_object *thread);

@@ -24,13 +24,15 @@ bool px_log_is_full(const struct px_log *log)
 
 void px_log_count_lost(struct px_log *log)
 {
-	px_log_add_lost(log, 1, false);
+	log->nr_lost++;
 }
 
-void px_log_add_lost(struct px_log *log, uint64_t nr_events, bool lacks_others)
+void px_log_take_losses(struct px_log *log, uint64_t nr_events, bool lacks_others, int error)
 {
 	log->nr_lost += nr_events;
 	log->lacks_others |= lacks_others;
+	if (!log->first_error)
+		log->first_error = error;
 }
 
 /* Events. */

@@ -203,6 +203,8 @@ static void fill_result(const struct px_snapshot *snapshot, const struct px_ring
 	/* Events that the log overwrote before this call read them are missing only in the snapshot. */
 	result->loss.overwritten += log->archive->info.nr_missing;
 	result->nr_log_lost = log->archive->info.nr_lost;
+	result->lacks_others = log->archive->status.log_is_overrun;
+	result->flush_error = log->archive->status.flush_error;
 }
 
 /* Append what the rings have behind the log, and complete the snapshot. */

@@ -1215,11 +1215,12 @@ static void expect_around_hole(void)
 
 /*
  * LOGP-7 LOGP-8: posix_trace_open() tells of events that could not be written in the status only; txtrace_open() also
- * tells where they are missing, and how many.  A copy keeps both, and so does a second reading.
+ * tells where they are missing, and how many.  A copy keeps both, and the cause, and so does a second reading.
  */
 START_TEST(flush_that_failed_leaves_a_hole_that_the_extensions_tell)
 {
 	static const int policies[] = {POSIX_TRACE_APPEND, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL};
+	struct posix_trace_status_info status;
 	struct txtrace_file_info info;
 	int copy = px_test_file();
 
@@ -1253,6 +1254,8 @@ START_TEST(flush_that_failed_leaves_a_hole_that_the_extensions_tell)
 	expect_around_hole();
 	ok(txtrace_get_file_info(log_id, &info));
 	ck_assert_int_eq(info.nr_log_lost, 7);
+	ok(posix_trace_get_status(log_id, &status));
+	ck_assert_int_eq(status.posix_stream_flush_error, EFBIG);
 	ok(posix_trace_close(log_id));
 	close(copy);
 }

@@ -76,6 +76,12 @@ counted -d "$scratch/cut.whole.trx"
 "$tool" check "$scratch/cut.whole.trx" | grep -q 'shows it correctly' ||
 	complain 'TraceX would not show a recovered log'
 fails 2 'exists' recover "$cut"
+# If no event of those that are in the file is missing, there may have been others.
+head -c $((size - 10)) "$log" >"$scratch/end.trx"
+"$tool" recover --force -o "$scratch/other.trx" "$scratch/end.trx" >/dev/null 2>&1
+"$tool" info "$scratch/other.trx" 2>/dev/null | grep -q '^lost: log *0$' || complain 'an end without events had some'
+"$tool" report "$scratch/other.trx" 2>/dev/null | grep -q 'the log lacks events that were recorded, it is not known how many' ||
+	complain 'a recovered log whose end was cut does not say that it may lack events'
 "$tool" recover --force -o "$scratch/other.trx" "$cut" >/dev/null
 cmp -s "$scratch/other.trx" "$scratch/cut.whole.trx" || [ -s "$scratch/other.trx" ] ||
 	complain 'recover -o writes nothing'
