@@ -19,7 +19,7 @@ TZ=UTC
 NO_COLOR=1
 export LC_ALL TZ NO_COLOR
 object=$here/preload/.libs/libtxtrace-preload.so
-tool=$here/bin/txtrace
+tool=${TXTRACE:-$here/bin/txtrace}
 acts=$here/tests/preload/acts
 scenes=$here/tests/preload/scenes
 [ -x "$tool" ] || { echo "FAIL: there is no $tool"; exit 99; }

@@ -9,7 +9,7 @@ here=$srcdir/tests/preload
 all=mutex,spin,rwlock,barrier,once,cond,sem,mq,sleep
 object=$(pwd)/preload/.libs/libtxtrace-preload.so
 early=$(pwd)/tests/preload/.libs/sync_early.so
-tool=$(pwd)/bin/txtrace
+tool=${TXTRACE:-$(pwd)/bin/txtrace}
 LC_ALL=C
 export LC_ALL
 unset LD_PRELOAD

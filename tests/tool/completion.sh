@@ -63,8 +63,12 @@ completes 'all waits' record --stacks =
 completes 'auto' record --size ''
 completes 'a file some.trx' top ''
 completes 'a file some.trx' merge -o x ''
-"$subject" -w "$scratch/gate" -n 1 &
-pid=$!
+# The recorder, which is the next process, must not begin with the same digits but the last one.
+until case ${pid:-0} in *9) ;; *) false ;; esac; do
+	[ -z "${pid:-}" ] || kill -KILL "$pid"
+	"$subject" -w "$scratch/gate" -n 1 &
+	pid=$!
+done
 await_process "$pid"
 "$tool" record --quiet -p "$pid" -o "$scratch/log.trx" &
 recorder=$!
