@@ -99,6 +99,17 @@ static void make_tables(const struct command *command, struct getopt_tables *tab
 	add_row(tables, i, CODE_HELP, "help", no_argument);
 }
 
+/* Return true if several long options begin like this word. */
+static bool is_ambiguous(const struct option *row, const char *word)
+{
+	size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+	int nr = 0;
+
+	for (; length > 0 && row->name; row++)
+		nr += strncmp(row->name, word + 2, length) == 0;
+	return nr > 1;
+}
+
 int options_next(const struct command *command, int argc, char **argv)
 {
 	struct getopt_tables tables;
@@ -119,7 +130,8 @@ int options_next(const struct command *command, int argc, char **argv)
 	else if (optopt > 0 && optopt < 256)
 		message("unknown option -%c; see txtrace %s --help", optopt, command->name);
 	else
-		message("unknown option %s; see txtrace %s --help", argv[optind - 1],
+		message("%s option %s; see txtrace %s --help",
+			is_ambiguous(tables.row, argv[optind - 1]) ? "ambiguous" : "unknown", argv[optind - 1],
 			command->name);
 	return '?';
 }

@@ -45,15 +45,20 @@ bool terminal_option(int code, const char *argument)
 	return code == OPTION_NO_PAGER;
 }
 
+/* If the pager does not start, the shell says why, and the output is still shown. */
 static void become_pager(int from)
 {
+	static const char given[] = "trap : INT; sh -c \"$PAGER\"; code=$?; "
+				    "case $code in 126 | 127) exec cat ;; esac; exit $code";
+	static const char usual[] = "for pager in less more; do command -v $pager >/dev/null && exec $pager; done; "
+				    "exec cat";
 	const char *command = getenv("PAGER");
 
 	dup2(from, STDIN_FILENO);
 	close(from);
 	setenv("LESS", "FRX",
 	       0); /* less exits if the text fits on the screen, and less does not erase the screen */
-	execl("/bin/sh", "sh", "-c", command && *command ? command : "less || more", (char *)NULL);
+	execl("/bin/sh", "sh", "-c", command && *command ? given : usual, (char *)NULL);
 	_exit(127);
 }
 

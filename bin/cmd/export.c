@@ -165,6 +165,8 @@ static char *default_output(const char *path, const char *suffix)
 {
 	char *output;
 
+	if (strcmp(path, "-") == 0)
+		path = "stdin";
 	if (asprintf(&output, "%.*s%s", (int)length_without_suffix(path), path, suffix) < 0)
 		return NULL;
 	return output;

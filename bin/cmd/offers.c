@@ -6,9 +6,9 @@
 
 #include "base/message.h"
 #include "base/output.h"
+#include "trace/calltable.h"
 #include "trace/columns.h"
 #include "trace/source.h"
-#include "trace/wrappers.h"
 
 static void offer_columns(void)
 {
@@ -18,20 +18,24 @@ static void offer_columns(void)
 		puts(name);
 }
 
-/* Return true if an earlier wrapper is in the same group. */
-static bool is_known_group(size_t i)
+/* Return true if an earlier call is in the same group. */
+static bool is_known_group(unsigned int i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (strcmp(wrapper_get(k).group, wrapper_get(i).group) == 0)
+	for (unsigned int k = 0; k < i; k++)
+		if (strcmp(calltable_row(k)->group, calltable_row(i)->group) == 0)
 			return true;
 	return false;
 }
 
+/* What record --events takes (preload.h). */
 static void offer_groups(void)
 {
-	for (size_t i = 0; i < nr_wrappers; i++)
-		if (!is_known_group(i))
-			puts(wrapper_get(i).group);
+	const struct call_row *row;
+
+	for (unsigned int i = 0; (row = calltable_row(i)); i++)
+		if (row->group[0] && !is_known_group(i))
+			puts(row->group);
+	puts("all");
 }
 
 static bool is_known_thread(const struct source *source, size_t i)

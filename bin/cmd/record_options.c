@@ -55,7 +55,7 @@ const struct option_row record_option_rows[] = {
 	{OPTION_POLICY, "policy", "loop|until-full|append",
 	 "when the log is full; default loop: overwrite the oldest events"},
 	{OPTION_LOG_SIZE, "log-size", "BYTES",
-	 "maximum size of the log, such as 512k, 64M or 2G; default 64M"},
+	 "room for events in the log, such as 512k, 64M or 2G; default 64M"},
 	{OPTION_STREAM_POLICY, "stream-policy", "flush|loop|until-full",
 	 "when a ring is full; default flush: write rings to the log before they fill"},
 	SESSION_ROW_SIZE_AUTO,

@@ -92,6 +92,14 @@ static bool take_number(const char *text, struct threshold *threshold)
 	return false;
 }
 
+/* Blanks around the comparison are no part of the name. */
+static size_t without_blanks(const char *text, size_t length)
+{
+	while (length > 0 && text[length - 1] == ' ')
+		length--;
+	return length;
+}
+
 bool threshold_parse(const char *text, struct threshold *threshold)
 {
 	size_t at, length;
@@ -103,7 +111,7 @@ bool threshold_parse(const char *text, struct threshold *threshold)
 			text);
 		return false;
 	}
-	if (take_metric(text, at, threshold) && take_number(text + at + length, threshold))
+	if (take_metric(text, without_blanks(text, at), threshold) && take_number(text + at + length, threshold))
 		return true;
 	threshold_free(threshold);
 	return false;

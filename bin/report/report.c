@@ -220,12 +220,13 @@ static void print_loss_notes(const struct report *report, struct table *table)
 					      source->file.complete ? "nothing" :
 								      "nothing that was counted");
 	else
-		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gaps",
+		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gap%s",
 			   loss->overwritten, loss->dropped, loss->abandoned,
-			   (unsigned long long)report->nr_gaps);
+			   (unsigned long long)report->nr_gaps, report->nr_gaps == 1 ? "" : "s");
 	if (source->sched_gaps > 0)
-		table_note(table, "lost by the kernel: %s%llu scheduling records; %llu gaps",
-			   source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
+		table_note(table, "lost by the kernel: %s%llu scheduling records; %llu gap%s",
+			   source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps,
+			   source->sched_gaps == 1 ? "" : "s");
 	if (source_incomplete(source))
 		table_note(table, "%s", source_incomplete(source));
 }

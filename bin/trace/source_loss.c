@@ -274,10 +274,11 @@ void source_report_sched(struct source *source)
 	source->is_sched_reported = true;
 	progress_end();
 	/* The kernel says how many only with its next record. */
-	message("%s: the kernel lost %s%llu scheduling records: in %llu gaps it is not known which threads had a "
+	message("%s: the kernel lost %s%llu scheduling records: in %llu gap%s it is not known which threads had a "
 		"CPU; no other "
 		"event is missing for this reason",
-		source->path, source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps);
+		source->path, source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps,
+		source->sched_gaps == 1 ? "" : "s");
 }
 
 uint64_t source_missing(const struct source *source)

@@ -283,9 +283,15 @@ static int compare_rows(const void *a, const void *b)
 
 /* Printing. */
 
-static void put_share(struct table *table, const struct row *row, int64_t ns)
+static int64_t interval_ns(const struct top *top)
 {
-	int64_t all = state_times_sum(&row->times);
+	return top->has_begun ? top->waits.end_ns - top->begin_ns : 0;
+}
+
+/* The kernel's times of a thread are of an interval of their own, between two looks at them. */
+static void put_share(const struct top *top, struct table *table, const struct row *row, int64_t ns)
+{
+	int64_t all = row->is_estimated ? state_times_sum(&row->times) : interval_ns(top);
 	char text[24];
 
 	if (!row->is_known || all <= 0) {
@@ -297,7 +303,7 @@ static void put_share(struct table *table, const struct row *row, int64_t ns)
 	table_string(table, text);
 }
 
-static void put_thread(struct table *table, const struct row *row)
+static void put_thread(const struct top *top, struct table *table, const struct row *row)
 {
 	table_string(table, row->name);
 	table_number(table, (uint64_t)row->tid);
@@ -305,10 +311,10 @@ static void put_thread(struct table *table, const struct row *row)
 		table_string(table, row->state);
 	else
 		table_unknown(table);
-	put_share(table, row, row->times.ns[THREAD_RUNNING]);
-	put_share(table, row, state_times_ready(&row->times));
-	put_share(table, row, row->times.ns[THREAD_BLOCKED]);
-	put_share(table, row, row->times.ns[THREAD_UNKNOWN]);
+	put_share(top, table, row, row->times.ns[THREAD_RUNNING]);
+	put_share(top, table, row, state_times_ready(&row->times));
+	put_share(top, table, row, row->times.ns[THREAD_BLOCKED]);
+	put_share(top, table, row, row->times.ns[THREAD_UNKNOWN]);
 	if (table->format != FORMAT_TEXT)
 		table_string(table, row->is_estimated ? "true" : "false");
 	if (row->is_known && !row->is_estimated) {
@@ -341,7 +347,7 @@ static void print_threads(struct top *top, struct table *table, size_t most)
 	qsort(row, nr, sizeof(*row), compare_rows);
 	table_begin(table, "Threads", "threads", table->format == FORMAT_TEXT ? text : data, 2);
 	for (size_t i = 0; i < nr && (most == 0 || i < most); i++)
-		put_thread(table, &row[i]);
+		put_thread(top, table, &row[i]);
 	table_end(table);
 	if (most > 0 && nr > most)
 		table_note(table, "  %zu more threads", nr - most);
@@ -402,18 +408,17 @@ static void print_summary(const struct top *top, struct table *table)
 						{"Lost", "lost", true},
 						{"Records Lost", "records_lost", true},
 						{0}};
-	const struct txtrace_loss *loss = &top->source->loss;
-	int64_t length_ns = top->has_begun ? top->waits.end_ns - top->begin_ns : 0;
+	int64_t length_ns = interval_ns(top);
 	uint64_t nr = top->source->nr_read - top->nr_begin;
 
 	table_begin(table, "Top", "top", columns, 1);
 	table_duration(table, length_ns);
 	table_number(table, nr);
 	if (length_ns > 0)
-		table_number(table, (uint64_t)((double)nr * 1e9 / (double)length_ns));
+		table_number(table, (uint64_t)((double)nr * 1e9 / (double)length_ns + 0.5));
 	else
 		table_unknown(table);
-	table_number(table, loss->overwritten + loss->dropped + loss->abandoned + top->source->file.nr_missing);
+	table_number(table, source_nr_lost(top->source) + top->source->file.nr_missing);
 	table_number(table, top->source->sched_lost);
 	table_end(table);
 }

@@ -139,9 +139,9 @@ def prefix() -> str:
 
 
 def _load() -> Any:
-    beside = os.path.join(prefix(), "lib", LIBRARY)
+    beside = [os.path.join(prefix(), folder, LIBRARY) for folder in ("lib", "lib64")]
     try:
-        library = ffi.dlopen(beside if os.path.exists(beside) else LIBRARY)
+        library = ffi.dlopen(next(filter(os.path.exists, beside), LIBRARY))
     except OSError as error:
         raise ImportError(f"txtrace needs the library {LIBRARY} of posixtrace: {error}") from error
     if ffi.sizeof("struct txtrace_event") != EVENT_SIZE:

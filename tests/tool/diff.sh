@@ -88,6 +88,8 @@ limit()
 limit 0 'count:beat>0%'
 limit 1 'count:beat>=0%'
 limit 1 'count:beat=101'
+limit 1 'count:beat = 101'
+limit 1 'events > 9%'
 limit 0 'count:beat!=101'
 limit 1 'count:beat<=101'
 limit 0 'count:beat<101'

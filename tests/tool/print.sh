@@ -81,6 +81,11 @@ if has_program script 'output on a terminal'; then
 	PAGER=cat script -qec "'$tool' $csv" /dev/null </dev/null >"$scratch/out"
 	grep -aqF -e "$(printf 'a?[3m??\303\251')" "$scratch/out" || complain "on a terminal: $(cat -v "$scratch/out")"
 	LC_ALL=C grep -aq "$(printf '[\033\233\377]')" "$scratch/out" && complain 'a terminal gets control characters'
+	# A pager that cannot be started takes no output away.
+	nr_checks=$((nr_checks + 1))
+	PAGER=/nonexistent script -qec "'$tool' $csv" /dev/null </dev/null >"$scratch/out" || complain 'no pager is a failure'
+	grep -aqF -e "$(printf 'a?[3m??\303\251')" "$scratch/out" && grep -q '/nonexistent: not found' "$scratch/out" ||
+		complain "without a pager: $(cat -v "$scratch/out")"
 fi
 
 # The calls of a preloaded program: their fields, in all formats and in filters.

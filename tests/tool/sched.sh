@@ -43,11 +43,11 @@ for command in info report blocked locks why print; do
 	nr_checks=$((nr_checks + 1))
 	"$tool" $command "$scratch/core" >"$scratch/out" 2>"$scratch/err" ||
 		complain "$command fails: $(cat "$scratch/err")"
-	grep -q 'the kernel lost 5 scheduling records: in 1 gaps' "$scratch/err" ||
+	grep -q 'the kernel lost 5 scheduling records: in 1 gap' "$scratch/err" ||
 		complain "$command does not say that records were lost"
 done
 nr_checks=$((nr_checks + 1))
-"$tool" report "$scratch/core" 2>/dev/null | grep -q 'lost by the kernel: 5 scheduling records; 1 gaps' ||
+"$tool" report "$scratch/core" 2>/dev/null | grep -q 'lost by the kernel: 5 scheduling records; 1 gap$' ||
 	complain 'report does not count lost records'
 
 # Time blocked outside of recorded waits, such as in a library that makes system calls itself.

@@ -20,6 +20,23 @@ golden top-file top --once lock
 golden top-sorted top --sort name lock
 golden top.json top --once --format json lock
 
+# A thread that lives for a part of the interval: shares of the interval, as in report.
+"$mksched" late <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running main
+1 event 1 0
+5 out 1 0 blocked
+90 thread 2 ready late
+92 in 2 1
+98 event 2 1
+99 out 2 1 ended
+100 in 1 0
+100 event 1 0
+END
+nr_checks=$((nr_checks + 1))
+"$tool" top --once --format csv late >csv 2>err
+grep -q '^threads,.*,late,2,ended,7\.0,2\.0,0\.0,0\.0,' csv || complain "a late thread did not run for 7 % of the interval: $(cat csv err)"
+
 # A process: top shows its threads, and leaves no files.
 if has_program python3 'top of a process and on a terminal'; then
 	export TMPDIR=$scratch/tmp

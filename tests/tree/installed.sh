@@ -11,6 +11,8 @@ if [ -z "${srcdir:-}" ] || [ -z "${libdir:-}" ] || [ -z "${pkgconfigdir:-}" ]; t
 fi
 : "${DESTDIR=}"
 CC=${CC:-cc}
+READELF=${READELF:-readelf}
+: "${bindir=}"
 if [ -z "${PKG_CONFIG:-}" ] || [ -n "${SAN_CFLAGS:-}" ]; then
 	echo 'installcheck: skipped, without pkg-config or with a sanitizer'
 	exit 0
@@ -264,4 +266,26 @@ if [ -n "${PYTHON_DIR:-}" ] && [ -e "$DESTDIR$libdir/libposixtrace.so" ] &&
 		exit 1
 	}
 	echo 'installcheck: Python imports txtrace'
+fi
+
+# The tool finds its library and the preloaded object after a move.  Libraries in a folder of the system cannot move.
+if [ -e "$DESTDIR$libdir/libposixtrace.so" ] && $READELF -d "$DESTDIR$bindir/txtrace" | grep -q 'RUNPATH.*ORIGIN'; then
+	mkdir "$scratch/all"
+	(cd "${DESTDIR:-/}" && cp -a --parents ."$bindir"/txtrace ."$libdir"/libposixtrace.* "$scratch/all" &&
+		{ [ ! -e ".$libdir/libtxtrace-preload.so" ] ||
+			cp -a --parents ."$libdir"/libtxtrace-preload.so "$scratch/all"; }) || exit 99
+	tool=$scratch/all$bindir/txtrace
+	unset LD_LIBRARY_PATH TXTRACE_PRELOAD
+	{ "$tool" demo -o "$scratch/moved.trx" && "$tool" info "$scratch/moved.trx"; } >"$scratch/output" 2>&1 || {
+		cat "$scratch/output"
+		echo 'installcheck: the tool fails after a move'
+		exit 1
+	}
+	[ ! -e "$scratch/all$libdir/libtxtrace-preload.so" ] ||
+		"$tool" record --preload -o "$scratch/calls.trx" sleep 0.1 >"$scratch/output" 2>&1 || {
+		cat "$scratch/output"
+		echo 'installcheck: no calls are recorded after a move'
+		exit 1
+	}
+	echo 'installcheck: the tool works after a move'
 fi
