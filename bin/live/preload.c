@@ -19,6 +19,7 @@
 #include "live/preload_sizes.h"
 #include "live/target.h"
 #include "trace/calltable.h"
+#include "trace/elffile.h"
 
 #define SCRIPTS_MAX 5 /* Linux allows at most this number of nested interpreters */
 #define LINE_BYTES 256
@@ -97,6 +98,23 @@ static bool real_object(const char *own, char object[PATH_MAX])
 	return false;
 }
 
+/* With another object, no call would be recorded.  A file that is no ELF file is refused later. */
+static bool is_another(const char *object)
+{
+	struct elffile_symbol symbol;
+	struct elffile file;
+	bool wraps = false, is_library = false;
+
+	if (!elffile_open(&file, object))
+		return false;
+	for (size_t i = 0; elffile_next_symbol(&file, &i, &symbol);) {
+		wraps |= symbol.is_defined && strcmp(symbol.name, "pthread_mutex_lock") == 0;
+		is_library |= symbol.is_defined && strcmp(symbol.name, "txtrace_get_loss") == 0;
+	}
+	elffile_close(&file);
+	return !wraps || !is_library;
+}
+
 bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 {
 	const char *own = getenv("TXTRACE_PRELOAD");
@@ -104,6 +122,10 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 	if (own && *own) {
 		if (!real_object(own, object)) {
 			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: %s", own, strerror(errno));
+			return false;
+		}
+		if (is_another(object)) {
+			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: this is another object than " PRELOAD_OBJECT, own);
 			return false;
 		}
 	} else if (!find_in_build(object) && !find_moved(object)) {

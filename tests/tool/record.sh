@@ -524,6 +524,11 @@ END
 	ends 125 env TXTRACE_PRELOAD="$scratch/none.so" "$tool" record --preload --force -o "$log" true
 	says 'none.so: No such file'
 	cp "$scratch/copy.so" "$scratch/a:b.so"
+	library=$(ldd "$(binary_of "$tool")" | sed -n 's/.*libc\.[^ ]* => \([^ ]*\) .*/\1/p' | head -1)
+	if [ -n "$library" ]; then
+		ends 125 env TXTRACE_PRELOAD="$library" "$tool" record --preload --force -o "$log" true
+		says 'this is another object than libtxtrace-preload.so'
+	fi
 	ends 125 env TXTRACE_PRELOAD="$scratch/a:b.so" "$tool" record --preload --force -o "$log" true
 	says 'a blank or a colon'
 
