@@ -283,7 +283,7 @@ static bool read_option(struct record_options *options, int code)
 		options->control.name = optarg;
 		return true;
 	case OPTION_PRELOAD:
-		return options->preloads = true;
+		return options->preloads = options->choice.knows_calls = true;
 	case OPTION_EVENTS:
 		options->preload.events = optarg;
 		return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "trace/calltable.h"
 
 static bool is_glob(const char *text)
 {
@@ -92,6 +93,22 @@ static int open_names(const struct type_filter *choice, trace_id_t trace)
 	return 0;
 }
 
+/* A preloaded program makes thousands of calls before a filter that looks at its types can exclude them. */
+static int open_unwanted_calls(const struct type_filter *choice, trace_id_t trace)
+{
+	const struct call_row *row;
+
+	for (unsigned int i = 0; (row = calltable_row(i)); i++) {
+		trace_event_id_t type;
+		int error = takes_name(choice, row->name) ? 0 :
+							    posix_trace_trid_eventid_open(trace, row->name, &type);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
 /* If --event has only whole names, exclude all other types, even those that are opened later. */
 int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 {
@@ -106,6 +123,8 @@ int type_filter_begin(struct type_filter *choice, trace_id_t trace)
 	else
 		posix_trace_eventset_empty(&choice->filter);
 	error = open_names(choice, trace);
+	if (!error && choice->knows_calls && !is_exact(choice))
+		error = open_unwanted_calls(choice, trace);
 	if (!error)
 		error = check_types(choice, trace, &has_changed);
 	if (!error)
@@ -118,7 +137,7 @@ static bool is_ours(const struct type_filter *choice, const char *name)
 	for (int i = 0; i < choice->nr; i++)
 		if (strcmp(choice->glob[i], name) == 0)
 			return true;
-	return false;
+	return choice->knows_calls && !takes_name(choice, name) && calltable_find(name);
 }
 
 bool type_filter_sees_others(const struct type_filter *choice, trace_id_t trace)

@@ -22,6 +22,7 @@ struct type_filter {
 	bool has_takes;	    /* the user gave --event, so record only these types */
 	bool has_globs;	    /* some names have wildcards */
 	bool takes_by_glob; /* some names of --event have wildcards */
+	bool knows_calls;   /* the target is preloaded, so the types of its calls are known before it begins */
 	trace_event_set_t filter, system;
 };
 

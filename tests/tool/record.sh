@@ -532,6 +532,13 @@ END
 	ends 125 env TXTRACE_PRELOAD="$scratch/a:b.so" "$tool" record --preload --force -o "$log" true
 	says 'a blank or a colon'
 
+	# The types of calls are known before the program makes any.
+	nr_checks=$((nr_checks + 2))
+	ends 0 "$tool" record --preload --no-sched --force -e 'f[co]*' --no-event 'fo*' -o "$log" -- ls /usr/bin
+	"$tool" print --format csv --columns event "$log" 2>/dev/null | tr -d '\r' |
+		grep -v '^posix_trace\|^event$' | sort -u >"$scratch/found"
+	grep -q '^fclose$' "$scratch/found" || complain "no fclose: $(cat "$scratch/found")"
+	grep -qv '^fc' "$scratch/found" && complain "unwanted calls: $(cat "$scratch/found")"
 	fails 127 'nonsense: No such file' record --preload --no-sched -o "$scratch/none.trx" -- nonsense
 	printf '#!%s\n' "$plain" >"$scratch/script"
 	chmod +x "$scratch/script"
