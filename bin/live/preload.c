@@ -125,7 +125,8 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 			return false;
 		}
 		if (is_another(object)) {
-			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: this is another object than " PRELOAD_OBJECT, own);
+			snprintf(why_not, size, "TXTRACE_PRELOAD, %s: this is another object than " PRELOAD_OBJECT,
+				 own);
 			return false;
 		}
 	} else if (!find_in_build(object) && !find_moved(object)) {
