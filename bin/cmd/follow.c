@@ -50,26 +50,40 @@ struct following {
 	unsigned long long nr_reported; /* number of lost events that were already reported */
 };
 
+static unsigned long long count_losses(const struct following *following)
+{
+	struct txtrace_loss loss = {0};
+
+	txtrace_get_loss(following->source->trace, &loss);
+	return loss.overwritten + loss.dropped + loss.abandoned;
+}
+
 /*
  * Report a loss between the events where it occurred. Standard output and stderr may reach the terminal in another
- * order.
+ * order.  While a writer is at work, the count may have an event that it will still record, so the count can fall.
  */
 static void print_losses(struct following *following)
 {
-	struct txtrace_loss loss;
-	unsigned long long sum;
+	unsigned long long sum = count_losses(following);
 
-	if (txtrace_get_loss(following->source->trace, &loss) != 0)
+	if (sum <= following->nr_reported)
 		return;
-	sum = loss.overwritten + loss.dropped + loss.abandoned;
-	if (sum > following->nr_reported) {
-		text_flush(following->listing.text);
-		message("%llu events were lost here", sum - following->nr_reported);
-	}
+	text_flush(following->listing.text);
+	message("%llu event%s lost here", sum - following->nr_reported,
+		sum - following->nr_reported == 1 ? " was" : "s were");
 	following->nr_reported = sum;
 }
 
-/* Print at most `limit` events. Wait only for the first event. */
+/* After the stop nobody writes any more: the sum is exact. */
+static void print_sum_of_losses(const struct following *following)
+{
+	unsigned long long sum = count_losses(following);
+
+	if (sum > 0 || following->nr_reported > 0)
+		message("%llu event%s lost in all", sum, sum == 1 ? " was" : "s were");
+}
+
+/* Print at most `most` events. Wait only for the first event. */
 static void print_events(struct following *following, unsigned long long most)
 {
 	struct text *text = following->listing.text;
@@ -84,7 +98,6 @@ static void print_events(struct following *following, unsigned long long most)
 		wait_ms = 0;
 		most--;
 	}
-	print_losses(following);
 	text_flush(text);
 }
 
@@ -117,6 +130,8 @@ static void follow(struct following *following)
 		print_events(following, ROUND_EVENTS);
 	posix_trace_stop(following->source->trace);
 	print_events(following, ULLONG_MAX);
+	print_losses(following);
+	print_sum_of_losses(following);
 	listing_end(&following->listing);
 }
 
@@ -158,8 +173,8 @@ static void print_missing(struct following *following)
 
 	if (nr > following->nr_reported) {
 		text_flush(following->listing.text);
-		message("%llu events were overwritten before they could be read",
-			nr - following->nr_reported);
+		message("%llu event%s overwritten before they could be read",
+			nr - following->nr_reported, nr - following->nr_reported == 1 ? " was" : "s were");
 	}
 	following->nr_reported = nr;
 }

@@ -406,11 +406,13 @@ def innermost(spans):
 
 
 def check_charges(account, shown, pairs, path, begin_ns, is_core):
-    """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread.
+    """TraceX gives no time to a thread that slept or had ended.  Return the time of each thread, and its rounding.
 
-    In the file of a CPU, with scheduling records, it gives time only to a thread that had the CPU.
+    In the file of a CPU, with scheduling records, it gives time only to a thread that had the CPU.  Each time in a
+    buffer is rounded to a tick.
     """
     buffer, waits, times = running.Buffer(path), collections.defaultdict(list), collections.Counter()
+    rounding = collections.Counter()
     said = subprocess.run([tool, "check", "--strict", path], capture_output=True, text=True, check=False)
     if said.returncode:
         complain(f"check --strict: {said.stdout}")
@@ -423,17 +425,18 @@ def check_charges(account, shown, pairs, path, begin_ns, is_core):
     for name, since, until in buffer.charges():
         tid = Shown.tid(name)
         times[tid or name] += until - since
+        rounding[tid or name] += buffer.tick_ns
         if is_core and shown.ran:
             slept[tid] += until - since - overlap(shown.ran[tid], begin_ns + since, begin_ns + until)
         else:
             slept[tid] += overlap(innermost(waits.get(tid, ())), begin_ns + since, begin_ns + until)
     for tid, ns in slept.items():
-        most = TOLERANCE_NS if is_core and shown.ran else buffer.tick_ns * len(waits[tid])
+        most = TOLERANCE_NS + rounding[tid] if is_core and shown.ran else buffer.tick_ns * len(waits[tid])
         if tid in account.names and ns > most:
             complain(f"{os.path.basename(path)}: {account.names[tid]} gets {ns} ns in which it slept")
     if times["nobody"]:
         complain(f"{os.path.basename(path)}: nobody gets {times['nobody']} ns")
-    return times
+    return times, rounding
 
 
 def check_running(account, shown, pairs):
@@ -443,16 +446,18 @@ def check_running(account, shown, pairs):
     for path in glob.glob(log + "-cpu*.core"):
         os.remove(path)
     run("export", "--to", "trx", "--per-core", "--force", "-o", log + ".core", log)
-    times = collections.Counter()
+    times, rounding = collections.Counter(), collections.Counter()
     for path in glob.glob(log + "-cpu*.core"):
         cpu = int(re.search(r"-cpu(\d+)\.core$", path)[1])
-        times += check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu], True)
+        for total, of_cpu in zip((times, rounding),
+                                 check_charges(account, shown, pairs, path, shown.first_of_cpu[cpu], True)):
+            total.update(of_cpu)
     told = collections.Counter()
     for row in json.loads(run("report", "--profile", "--format", "json", log))["execution_profile"]:
         # After an exec, the thread has a second row.
         told[Shown.tid(row["thread"].split(" (")[0])] += ns_of(row["time_s"])
     for tid, name in (account.names or shown.process).items():
-        if abs(told[tid] - times[tid]) > TOLERANCE_NS:
+        if abs(told[tid] - times[tid]) > TOLERANCE_NS + rounding[tid]:
             complain(f"report says {told[tid]} ns of {name}, the files of the CPUs say {times[tid]} ns")
         waited = sum(until - since for since, until in innermost([
             (since, until) for (waiter, _), calls in shown.calls.items() if waiter == tid
@@ -465,7 +470,7 @@ def check_running(account, shown, pairs):
             complain(f"report says {told[tid]} ns of {name}, longer than it lived and did not wait")
     for tid, ns in account.worked.items():
         begin, end = shown.span[tid]
-        most_wrong = TOLERANCE_NS * (1 + len(shown.ran[tid]))
+        most_wrong = TOLERANCE_NS * (1 + len(shown.ran[tid])) + rounding[tid]
         if not ns - most_wrong <= times[tid] <= end - begin:
             complain(f"{account.names[tid]} worked for {ns} ns, the files of the CPUs say {times[tid]} ns")
 

@@ -46,7 +46,8 @@ class Buffer:
         asleep = {}
         for i, (context, word, ident, _, *info, _) in enumerate(self.events):
             name = self.names.get(context)
-            if word & 0x3FF == 1023:
+            # In an interrupt, the word is the handle of the interrupted thread.
+            if context != profile.INTERRUPT and word & 0x3FF == 1023:
                 yield f"event {i} of {name} has the priority 1023"
             if ident == profile.SUSPEND:
                 if info[3] == info[0]:
