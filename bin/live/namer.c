@@ -207,8 +207,25 @@ static bool put_site(const char *site, char *text, size_t size)
 	return true;
 }
 
-static bool put_name_by(struct process *process, struct symbols *symbols, const struct txtrace_object *object,
-			char *text, size_t size)
+static bool is_last(const struct program *program)
+{
+	unsigned int first;
+	size_t length;
+
+	return txtrace_get_program_modules(program->pid, 0, NULL, 0, &length, &first) == 0 && first == program->first;
+}
+
+/*
+ * The mappings of a process are those of the program that it executes now.  program: NULL if the symbols come from
+ * /proc.
+ */
+static bool has_mappings_of(const struct process *process, const struct program *program, const struct symbols *symbols)
+{
+	return program ? is_last(program) : symbols == process->symbols;
+}
+
+static bool put_name_by(struct process *process, const struct program *program, struct symbols *symbols,
+			const struct txtrace_object *object, char *text, size_t size)
 {
 	const char *name = symbols_data(symbols, object->address);
 	char place[96];
@@ -222,7 +239,8 @@ static bool put_name_by(struct process *process, struct symbols *symbols, const 
 		return false;
 	used = strlen(text);
 	if (shared_memory_place(&process->memory, process->pid, object->address, place, sizeof(place)) &&
-	    used + strlen(" in ") + strlen(place) < NAME_ROOM && used + strlen(place) + 5 < size)
+	    used + strlen(" in ") + strlen(place) < NAME_ROOM && used + strlen(place) + 5 < size &&
+	    has_mappings_of(process, program, symbols))
 		snprintf(text + used, size - used, " in %s", place);
 	return true;
 }
@@ -262,14 +280,6 @@ static struct program *program_of(struct namer *namer, struct process *process, 
 	return program->symbols ? program : NULL;
 }
 
-static bool is_last(const struct program *program)
-{
-	unsigned int first;
-	size_t length;
-
-	return txtrace_get_program_modules(program->pid, 0, NULL, 0, &length, &first) == 0 && first == program->first;
-}
-
 /*
  * The program may have loaded libraries since it stored its modules.  Return true if the modules were read again.  If
  * it executes itself meanwhile, it is the last program only before.
@@ -297,9 +307,9 @@ static bool put_stored_name(struct namer *namer, struct process *process, const 
 {
 	struct program *program = program_of(namer, process, object->thread);
 
-	return program && (put_name_by(process, program->symbols, object, text, size) ||
+	return program && (put_name_by(process, program, program->symbols, object, text, size) ||
 			   (read_again(process, program) &&
-			    put_name_by(process, program->symbols, object, text, size)));
+			    put_name_by(process, program, program->symbols, object, text, size)));
 }
 
 /*
@@ -318,7 +328,8 @@ static bool put_name_of_one(struct process *process, bool owned, const struct tx
 		struct symbols *symbols = i < process->nr_former ? process->former[i] : process->symbols;
 		char *to = nr_names == 0 ? text : other;
 
-		if ((owned && !symbols_has(symbols, object->site)) || !put_name_by(process, symbols, object, to, room))
+		if ((owned && !symbols_has(symbols, object->site)) ||
+		    !put_name_by(process, NULL, symbols, object, to, room))
 			continue;
 		if (nr_names == 0 || strcmp(text, other) != 0)
 			nr_names++;

@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #define READS_MAX 256
+
+/* Of its time, the tool spends at most one part in so many on reading mappings that it knows. */
+#define SHARE 10
 
 static const struct shared_mapping *find(const struct shared_memory *memory, uint64_t address)
 {
@@ -36,6 +40,7 @@ static void add_line(struct shared_memory *memory, const char *line)
 void shared_memory_read(struct shared_memory *memory, pid_t pid)
 {
 	struct shared_memory now = {.nr_reads = memory->nr_reads};
+	int64_t begin_ns = clock_now_ns();
 	char path[48], *line = NULL;
 	bool is_alive = false;
 	size_t size = 0;
@@ -55,14 +60,22 @@ void shared_memory_read(struct shared_memory *memory, pid_t pid)
 		shared_memory_free(memory);
 		*memory = now;
 	}
+	memory->read_ns = clock_now_ns();
+	memory->cost_ns = memory->read_ns - begin_ns;
+}
+
+/* The objects of a moment are named one after another: they have one reading of the mappings. */
+static bool is_recent(const struct shared_memory *memory)
+{
+	return clock_now_ns() - memory->read_ns < SHARE * memory->cost_ns;
 }
 
 bool shared_memory_place(struct shared_memory *memory, pid_t pid, uint64_t address, char *text, size_t size)
 {
 	const struct shared_mapping *mapping = find(memory, address);
 
-	if (!mapping && memory->nr_reads < READS_MAX) {
-		memory->nr_reads++;
+	if (mapping ? !is_recent(memory) : memory->nr_reads < READS_MAX) {
+		memory->nr_reads += mapping == NULL;
 		shared_memory_read(memory, pid);
 		mapping = find(memory, address);
 	}

@@ -2,8 +2,10 @@
 /*
  * A child posts a semaphore in shared memory, for which its parent waits, then holds a mutex there, signals a
  * condition, holds a read-write lock first as a writer and then as a reader, and at last comes to a barrier.  In the
- * child, the memory is at another address.  Both live until the tool had many chances to read them.
+ * child, the memory is at another address.  Both live until the tool had many chances to read them.  Before that, the
+ * parent has a file at the place of the memory, and makes the tool read that.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -122,6 +124,21 @@ static void init(struct shared *shared)
 	pthread_barrier_init(&shared->stage, &barrier, 2);
 }
 
+/* Return the place of a shared mapping of the program's file that the tool has seen. */
+static void *be_seen_with_file(int tool)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	void *place = mmap(NULL, sizeof(struct shared), PROT_READ, MAP_SHARED, fd, 0);
+	static sem_t own; /* it is not in shared memory, so the tool reads what is */
+
+	await_looks(tool);
+	sem_init(&own, 0, 0);
+	sem_post(&own);
+	await_looks(tool);
+	close(fd);
+	return place;
+}
+
 static void slept(const struct moment *moment)
 {
 	oracle_slept(moment->asleep_ns, moment->awake_ns);
@@ -129,8 +146,9 @@ static void slept(const struct moment *moment)
 
 int main(void)
 {
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status, parent = (int)getpid(), tool = (int)getppid();
+	struct shared *shared = mmap(be_seen_with_file(tool), sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
 	oracle_thread("main");
 	oracle_object(&shared->answer, "answer");
