@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "export/ctf_fields.h"
 #include "trace/calldata.h"
+#include "trace/data_text.h"
 #include "trace/native.h"
 #include "trace/origins.h"
 #include "trace/payload.h"
@@ -96,11 +97,20 @@ static void field_name(char *name, size_t size, const char *label)
 	snprintf(name, size, "%.*s", (int)length, label);
 }
 
+/* Return how many filters the data of the event are. */
+static int count_filters(struct source *source, const struct event *event, char text[static DATA_FILTERS_BYTES])
+{
+	if (!data_filters(text, DATA_FILTERS_BYTES, source, event))
+		return 0;
+	return event->type == POSIX_TRACE_START ? 1 : 2;
+}
+
 struct ctf_shape ctf_events_shape(struct ctf_events *events, const struct event *event)
 {
 	struct source *source = events->source;
 	struct ctf_shape shape = {.kind = SHAPE_BYTES, .native = event_native(event)};
 	const struct sched_record record = sched_read(event);
+	char filters[DATA_FILTERS_BYTES];
 	struct call_field field;
 
 	if (record.kind != SCHED_NONE && record.kind != SCHED_START) {
@@ -118,6 +128,8 @@ struct ctf_shape ctf_events_shape(struct ctf_events *events, const struct event 
 		/* CTF has no fields without a value, so data that are too short stay bytes. */
 		if (bytes <= event->size)
 			shape = (struct ctf_shape){.kind = SHAPE_FIELDS, .nr_fields = bytes < event->size};
+	} else if ((shape.phase = count_filters(source, event, filters)) > 0) {
+		shape.kind = SHAPE_FILTERS;
 	}
 	return shape;
 }
@@ -226,6 +238,9 @@ static bt_field_class *payload_class(struct ctf_events *events, const struct eve
 		add_words(events, payload, shape->native);
 	else if (shape->kind == SHAPE_FIELDS)
 		add_fields(events, payload, event, shape);
+	else if (shape->kind == SHAPE_FILTERS)
+		add_member(payload, shape->phase == 1 ? "filter" : "filters",
+			   bt_field_class_string_create(events->trace_class));
 	else
 		add_bytes(events, payload, "data");
 	return payload;
@@ -262,7 +277,7 @@ bt_event_class *ctf_events_class(struct ctf_events *events, const struct event *
 
 static void set_string(bt_field *field, const char *string)
 {
-	char clean[256];
+	char clean[DATA_FILTERS_BYTES];
 
 	text_utf8(clean, sizeof(clean), string);
 	ctf_must_be_zero(bt_field_string_set_value(field, clean));
@@ -381,6 +396,15 @@ static void fill_fields(const struct ctf_events *events, const struct event *eve
 			   bt_field_structure_borrow_member_field_by_name(payload, MORE));
 }
 
+/* One text, which has the label of each filter if there are two. */
+static void fill_filters(const struct ctf_events *events, const struct event *event, bt_field *payload)
+{
+	char filters[DATA_FILTERS_BYTES];
+	int nr = count_filters(events->source, event, filters);
+
+	set_string(member(payload, 0), nr == 1 ? strchr(filters, '=') + 1 : filters);
+}
+
 void ctf_events_fill(const struct ctf_events *events, const struct event *event, const struct ctf_shape *shape,
 		     bt_event *to)
 {
@@ -395,6 +419,8 @@ void ctf_events_fill(const struct ctf_events *events, const struct event *event,
 		fill_words(events, event, payload, shape->native);
 	else if (shape->kind == SHAPE_FIELDS)
 		fill_fields(events, event, shape, payload);
+	else if (shape->kind == SHAPE_FILTERS)
+		fill_filters(events, event, payload);
 	else
 		fill_bytes(event->data, event->size, member(payload, 0));
 }

@@ -16,15 +16,15 @@
 
 /*
  * The payload has a shape: the fields of a call or of a scheduling record, ThreadX's words, the fields of a described
- * type, or an array of bytes.  Events of one type can have different shapes.  For example, a call that begins to wait
+ * type, the names of the types in filters, or an array of bytes.  Events of one type can have different shapes.  For example, a call that begins to wait
  * has no result yet.  So each shape has its own class.
  */
-enum ctf_shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL, SHAPE_SCHED, SHAPE_FIELDS };
+enum ctf_shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL, SHAPE_SCHED, SHAPE_FIELDS, SHAPE_FILTERS };
 
 struct ctf_shape {
 	enum ctf_shape_kind kind;
 	unsigned int native; /* SHAPE_WORDS */
-	int phase;	     /* SHAPE_CALL; SHAPE_SCHED: enum sched_kind */
+	int phase;	     /* SHAPE_CALL; SHAPE_SCHED: enum sched_kind; SHAPE_FILTERS: how many */
 	size_t nr_fields;    /* SHAPE_CALL, without CALLDATA_WAIT; SHAPE_FIELDS: 1 if there are more data than fields */
 };
 

@@ -52,6 +52,10 @@ for file in "$@"; do
 	}
 done
 
+nr_checks=$((nr_checks + 1))
+babeltrace2 "$scratch/whole.trx" 2>/dev/null | grep -q ' posix_trace_start: .*{ filter = "none" }$' ||
+	complain "the filter of START is not shown: $(babeltrace2 "$scratch/whole.trx" 2>&1 | head -1 | cut -c1-300)"
+
 # A trimmer cuts at times; a second trace is mixed in by time.
 nr_checks=$((nr_checks + 1))
 log=$scratch/whole.trx
