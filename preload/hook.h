@@ -86,6 +86,14 @@ void px_hook_prepare(void);
 extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 
+#define PX_IDENTITY(name, parameters, arguments) int(*name) parameters;
+struct px_hook_identity {
+#include "identity.def"
+};
+#undef PX_IDENTITY
+
+extern struct px_hook_identity px_hook_real_identity __attribute__((visibility("hidden")));
+
 /*
  * True while this thread is in px_hook_prepare().  The wrappers of the heap then give it memory of their arena
  * (heap.c).

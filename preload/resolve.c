@@ -18,6 +18,7 @@
 struct px_real px_real;
 uint32_t px_hook_groups;
 void *px_hook_real_clone;
+struct px_hook_identity px_hook_real_identity;
 __thread uint32_t px_hook_nr_unsampled
 	PX_TLS; /* the definition does not inherit the TLS model, so repeat it */
 __thread bool px_hook_is_preparing PX_TLS;
@@ -164,6 +165,10 @@ void px_hook_prepare(void)
 		__asm__ __volatile__("" : : : "memory");
 	}
 	px_write_once(&px_hook_real_clone, find_real("clone"));
+#define PX_IDENTITY(name, parameters, arguments)                                                   \
+	px_write_once((void **)(void *)&px_hook_real_identity.name, find_real(#name));
+#include "identity.def"
+#undef PX_IDENTITY
 	dlerror(); /* the program must not see errors of our lookups */
 	px_store_release(&is_prepared, 1);
 	px_write_once(&px_hook_is_preparing, was_preparing);

@@ -27,9 +27,9 @@ void shared_memory_read(struct shared_memory *memory, pid_t pid);
 
 /*
  * Write the place of the address in shared memory.  The process may have mapped something else there since, so read its
- * mappings again, but not all the time.  If the address is in no known shared mapping, read them again only some hundred
- * times for a process.  Return false if the address is not in shared memory.  If the process has ended, the answer is
- * what was read last.
+ * mappings again, but not all the time.  If the address is in no known shared mapping, read them again only some
+ * hundred times for a process.  Return false if the address is not in shared memory.  If the process has ended, the
+ * answer is what was read last.
  */
 bool shared_memory_place(struct shared_memory *memory, pid_t pid, uint64_t address, char *text, size_t size);
 void shared_memory_free(struct shared_memory *memory);

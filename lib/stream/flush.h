@@ -75,6 +75,15 @@ int px_flush_former(unsigned long id, struct px_stream *former);
 /* Start the flush thread.  Return 0, ENOMEM, or EPERM if a system call filter refuses the thread. */
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 
+/*
+ * End the flush thread, but not the stream, and wait for it.  Return true if there was one.  Until
+ * px_flush_resume_thread(), nothing is written, unless a caller flushes.
+ */
+bool px_flush_pause_thread(unsigned long id);
+
+/* Start it again.  Return 0, EINVAL if the stream has ended, or an error of px_flush_start_thread(). */
+int px_flush_resume_thread(unsigned long id);
+
 /* Wait for the end of the flush thread.  The identifier must be closed, and the caller must not hold its lock. */
 void px_flush_join_thread(struct px_stream *stream);
 

@@ -155,6 +155,10 @@ static void flush_until_end(unsigned long id)
 		 */
 		if (!px_flush_wait(id, stream))
 			return;
+		if (px_unlikely(stream->logging.ends_flusher)) {
+			px_handle_unlock(id);
+			return;
+		}
 		px_log_collect_threads(stream->logging.log);
 		px_flush_sched_collect(stream);
 		if (is_check_due(&last_ns) && has_program_ended()) {
@@ -270,6 +274,38 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	pthread_attr_destroy(&attr);
 	stream->logging.has_flusher = error == 0;
 	return error == EPERM ? EPERM : error ? ENOMEM : 0;
+}
+
+bool px_flush_pause_thread(unsigned long id)
+{
+	struct px_stream *stream = px_handle_lock(id);
+	bool has_flusher = stream && stream->logging.has_flusher;
+	pthread_t flusher;
+
+	if (has_flusher) {
+		flusher = stream->logging.flusher;
+		stream->logging.has_flusher = false;
+		stream->logging.ends_flusher = true;
+		px_wakeup_wake(px_stream_waiting(stream));
+	}
+	if (stream)
+		px_handle_unlock(id);
+	if (has_flusher)
+		pthread_join(flusher, NULL);
+	return has_flusher;
+}
+
+int px_flush_resume_thread(unsigned long id)
+{
+	struct px_stream *stream = px_handle_lock(id);
+	int error;
+
+	if (!stream)
+		return EINVAL;
+	stream->logging.ends_flusher = false;
+	error = px_flush_start_thread(id, stream);
+	px_handle_unlock(id);
+	return error;
 }
 
 void px_flush_join_thread(struct px_stream *stream)

@@ -60,6 +60,7 @@ struct px_logging {
 	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when the flush thread first saw a later event; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
+	bool ends_flusher; /* px_flush_pause_thread() waits for its end */
 	sigset_t mask; /* signal mask of the thread that created the flush thread */
 	struct px_sched *sched; /* scheduling records; NULL: none */
 	struct px_cpu_times *cpu_times; /* times of threads, where there are no scheduling records; NULL: none */

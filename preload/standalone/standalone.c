@@ -416,6 +416,28 @@ void px_standalone_end_log(void)
 	px_warn("%s ends here: the program filters the system calls of all its threads", log_path);
 }
 
+bool px_standalone_pause(void)
+{
+	int saved_errno = errno;
+	bool has_paused = !px_is_confined() && log_pid != 0 && log_pid == (uint32_t)syscall(SYS_getpid) &&
+			  px_flush_pause_thread(log_trace);
+
+	errno = saved_errno;
+	return has_paused;
+}
+
+void px_standalone_resume(void)
+{
+	int saved_errno = errno;
+
+	if (px_flush_resume_thread(log_trace) != 0) {
+		log_pid = 0;
+		posix_trace_shutdown(log_trace);
+		px_warn("%s ends here: the program may create no thread any more", log_path);
+	}
+	errno = saved_errno;
+}
+
 /* This destructor runs before all others of this object. */
 __attribute__((destructor(103))) static void end_counts(void)
 {

@@ -27,6 +27,14 @@ bool px_standalone_leaves_out(bool spawns);
 void px_standalone_end_log(void);
 
 /*
+ * End the flush thread of this process, until px_standalone_resume().  Return false if there is none.  Keeps errno.
+ */
+bool px_standalone_pause(void);
+
+/* Start it again, or complete the log if that is not possible.  Keeps errno. */
+void px_standalone_resume(void);
+
+/*
  * Call this in a child of fork.  If the parent has a log and TXTRACE_CHILDREN includes this child, begin a log of the
  * child.  Keeps errno.
  */

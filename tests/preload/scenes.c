@@ -2,12 +2,17 @@
 /* scenes NAME [ARGUMENT]: things that a program may do and that are difficult for an object before the C library. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -77,6 +82,41 @@ static int ends_alone(void)
 	make_threads(2);
 	syscall(SYS_exit, 5);
 	return 97;
+}
+
+#ifdef SYS_setuid32
+#define SETUID SYS_setuid32
+#else
+#define SETUID SYS_setuid
+#endif
+#define REFUSE(number)                                                                             \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                         \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
+/*
+ * refused [threads]: only in this thread, the kernel refuses to change the user, and to create threads.  77: it has no
+ * filters.
+ */
+static int refused(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		REFUSE(SETUID),
+		REFUSE(arguments[0] ? SYS_clone3 : SETUID),
+		REFUSE(arguments[0] ? SYS_clone : SETUID),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	make_threads(1);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 77;
+	printf("%d", setuid(getuid()));
+	printf(" %s\n", strerror(errno));
+	if (!arguments[0])
+		make_threads(1);
+	return 0;
 }
 
 static int sees_end(void)
@@ -314,7 +354,7 @@ int main(int argc, char **argv)
 		{"forks", forks},     {"handlers", handlers},	    {"closes", closes},
 		{"dies", dies},	      {"leaves", leaves},	    {"unloads", unloads},
 		{"cancels", cancels}, {"ends_alone", ends_alone}, {"ends_first", ends_first},
-		{"sees_end", sees_end},
+		{"sees_end", sees_end}, {"refused", refused},
 	};
 
 	arguments = argv + 2;

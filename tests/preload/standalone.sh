@@ -37,6 +37,27 @@ same 'with a log'
 is 'logs that are completed at exit' 1 "$("$tool" recover log.trx 2>&1 | grep -c 'complete already')"
 accepted log.trx
 
+# All threads of a process change their user together, and the C library ends a process in which one of them may not.
+bare "$scenes" refused
+if [ "$bare" -eq 77 ]; then
+	echo 'SKIP refused: there are no filters for system calls'
+else
+	rm -f log.trx*
+	run TXTRACE_OUT=log.trx "$scenes" refused
+	same 'a change of the user that is refused to one thread'
+	accepted log.trx
+	is 'calls: one before it, one after it, and four at the end' 6 "$("$tool" print --columns event,data log.trx |
+		grep -c '^pthread_create .*result=0')"
+	rm -f log.trx*
+	bare "$scenes" refused threads
+	run TXTRACE_OUT=log.trx "$scenes" refused threads
+	is 'where no thread can be created, the program exits with' "$bare" "$code"
+	is 'what the program prints' "$(cat bare.out)" "$(cat out)"
+	grep -q 'log.trx ends here: the program may create no thread any more' err ||
+		complain "nothing is said of the end of the log: $(cat err)"
+	accepted log.trx
+fi
+
 # The log may be larger than 2 GiB where a long has 32 bits, too: its descriptor is as another one that is for reading
 # and writing, but for the flag that an exec closes it.
 printf 'flags() { echo $(($(sed -n "s/^flags:[[:space:]]*/0/p" "/proc/$$/fdinfo/$1") & ~02000000)); }
