@@ -22,17 +22,14 @@ static bool number_path(const char *path, unsigned int number, char numbered[PAT
 
 bool record_flight_take(struct recording *recording, struct snapshot_file *file)
 {
-	struct txtrace_stream stream = {.nr_events = 0};
-
 	if (!snapshot_file_open(file))
 		return false;
 	if (!snapshot_file_close(file, txtrace_snapshot(recording->trace, file->fd)))
 		return false;
-	txtrace_get_stream(recording->trace, &stream);
 	progress_end();
 	if (!recording->options->is_quiet)
 		message("%s: snapshot: the newest %llu of %llu events", file->path, file->nr_events,
-			stream.nr_events < file->nr_events ? file->nr_events : stream.nr_events);
+			file->nr_events + file->nr_lost);
 	return true;
 }
 

@@ -16,8 +16,8 @@
 
 /*
  * The payload has a shape: the fields of a call or of a scheduling record, ThreadX's words, the fields of a described
- * type, the names of the types in filters, or an array of bytes.  Events of one type can have different shapes.  For example, a call that begins to wait
- * has no result yet.  So each shape has its own class.
+ * type, the names of the types in filters, or an array of bytes.  Events of one type can have different shapes.  For
+ * example, a call that begins to wait has no result yet.  So each shape has its own class.
  */
 enum ctf_shape_kind { SHAPE_BYTES, SHAPE_WORDS, SHAPE_CALL, SHAPE_SCHED, SHAPE_FIELDS, SHAPE_FILTERS };
 

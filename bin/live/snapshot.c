@@ -32,21 +32,26 @@ static void print_error(const char *path, int error)
 	}
 }
 
-static unsigned long long count_events(int fd)
+static void count_events(struct snapshot_file *file)
 {
 	struct txtrace_file_info info = {.nr_events = 0};
+	struct txtrace_loss loss = {0};
 	trace_id_t trace;
 
-	if (posix_trace_open(fd, &trace) != 0)
-		return 0;
+	if (posix_trace_open(file->fd, &trace) != 0)
+		return;
 	txtrace_get_file_info(trace, &info);
+	txtrace_get_loss(trace, &loss);
 	posix_trace_close(trace);
-	return info.nr_events;
+	file->nr_events = info.nr_events;
+	file->nr_lost = loss.overwritten + loss.dropped + loss.abandoned;
 }
 
 bool snapshot_file_close(struct snapshot_file *file, int error)
 {
-	file->nr_events = error ? 0 : count_events(file->fd);
+	file->nr_events = file->nr_lost = 0;
+	if (!error)
+		count_events(file);
 	close(file->fd);
 	if (error) {
 		session_drop_log(file->path, &file->aside);

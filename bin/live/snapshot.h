@@ -12,6 +12,7 @@ struct snapshot_file {
 	int fd;
 	char *aside; /* new name of an older file */
 	unsigned long long nr_events; /* in the snapshot */
+	unsigned long long nr_lost;   /* as the snapshot says */
 };
 
 /* Create the file. Return false, with a message, if that fails. */

@@ -149,7 +149,7 @@ void wrapper_stats_fields(struct fields *fields, const struct source *source)
 	fields_number(fields, "wrappers that call another wrapper", sums.nr[TXTRACE_WRAPPER_FOREIGN]);
 	fields_number(fields, "wrappers missing", sums.nr[TXTRACE_WRAPPER_MISSING]);
 	fields_number(fields, "wrappers called", sums.called);
-	fields_number(fields, "calls recorded", sums.calls);
+	fields_number(fields, "calls of wrappers", sums.calls);
 	fields_number(fields, "calls of pthread locks", sums.locks);
 	if (sums.locks == 0)
 		fields_text(fields, "note", no_locks);

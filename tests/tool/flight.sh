@@ -38,6 +38,12 @@ for number in 1 2; do
 	await grep -q "shot.$number.trx: snapshot" "$scratch/said"
 	counted -e -A "$scratch/before" "$scratch/shot.$number.trx"
 done
+for number in 1 2; do
+	lost=$("$tool" info "$scratch/shot.$number.trx" | sed -n 's/^lost: [a-z]*  *//p' | awk '{ sum += $1 } END { print sum }')
+	told=$(sed -n "s/.*shot.$number.trx: snapshot: the newest \([0-9]*\) of \([0-9]*\) events/\2 \1/p" "$scratch/said" |
+		awk '{ print $1 - $2 }')
+	[ "$told" -eq "$lost" ] || complain "snapshot $number: $lost events are lost, record says $told"
+done
 [ ! -e "$shot" ] || complain 'the recorder writes its last snapshot before the end'
 kill -TERM "$pid"
 wait "$recorder" || complain "record exits with $?"
