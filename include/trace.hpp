@@ -20,6 +20,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -85,6 +86,9 @@ template <class T> std::string declare(const std::string &name)
 /// Append a member at this offset; `end` is the end of the member before.
 template <class T> void append(std::string &text, std::size_t &end, std::size_t offset, const char *name)
 {
+	// The description would have this member at another place.
+	if (offset < end)
+		throw std::invalid_argument(name);
 	if (offset > end)
 		text += "pad " + std::to_string(offset - end) + "; ";
 	text += declare<T>(name) + "; ";
@@ -126,8 +130,9 @@ inline void finish(std::string &text, std::size_t end, std::size_t size)
 	TXTRACE_DETAIL_MEMBER(type, member) \
 	TXTRACE_DETAIL_LATER(TXTRACE_DETAIL_AGAIN)()(type, __VA_ARGS__)
 
-/// Describe a structure by its members, at most 26 of them, in their order: TXTRACE_STRUCT(order, id, load, name).  Put
-/// it into the global namespace, after the structure.  Members that are structures need descriptions of their own.
+/// Describe a structure by its members, at most 40 of them, in their order: TXTRACE_STRUCT(order, id, load, name).  Put
+/// it into the global namespace, after the structure.  Members that are structures need descriptions of their own.  If
+/// the order is another one, the constructor of the event type throws std::invalid_argument with the name of a member.
 #define TXTRACE_STRUCT(type, ...) \
 	template <> struct txtrace::description<type> { \
 		static constexpr bool is_known = true; \
@@ -249,7 +254,7 @@ private:
 /// Begin a span here, and end it at the end of the scope.  The span lives longer than the scope.
 class scope {
 public:
-	explicit scope(const span &of) noexcept : of_(of)
+	[[nodiscard]] explicit scope(const span &of) noexcept : of_(of)
 	{
 		of_.begin();
 	}
@@ -259,6 +264,7 @@ public:
 		of_.end();
 	}
 
+	explicit scope(const span &&) = delete; // it would not live longer
 	scope(const scope &) = delete;
 	scope &operator=(const scope &) = delete;
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -12,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/terminal.h"
+#include "input/relay.h"
 #include "input/spool.h"
 #include "trace/newer.h"
 #include "trace/source.h"
@@ -114,6 +116,19 @@ static void check_path(const char *path, struct findings *findings)
 		findings_add(
 			findings, RULE_path, NO_OFFSET,
 			"the name of the file is not ASCII: TraceX may not be able to open it");
+}
+
+/* The check is of the log that the file has. */
+static void check_form(const char *path, struct findings *findings)
+{
+	int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (fd < 0)
+		return;
+	if (relay_is_file(fd))
+		findings_add(findings, RULE_log_sent, NO_OFFSET,
+			     "the file is what record -o - sends, which TraceX cannot read; " RELAY_HOW);
+	close(fd);
 }
 
 static void check_text(const struct raw_file *file, struct findings *findings)
@@ -222,6 +237,7 @@ static void check_file(const struct raw_file *file, const char *path, struct res
 			     "posix_trace_open() refuses the file (%s): a log that is damaged, of "
 			     "another kind of machine, or still being written",
 			     strerror(error));
+	check_form(path, &result->findings);
 }
 
 static void print_text(const struct result *result, const char *path, struct text *text)

@@ -13,6 +13,7 @@
 #include "cli/rows.h"
 #include "cli/terminal.h"
 #include "cmd/info_origins.h"
+#include "input/spool.h"
 #include "live/wrapper_stats.h"
 #include "report/wall_clock.h"
 #include "trace/origins.h"
@@ -99,12 +100,14 @@ static void put_measure(struct fields *fields, const char *label, const char *un
 		text_printf(fields->text, " %s\n", unit);
 }
 
-static void put_complete(struct fields *fields, const struct txtrace_file_info *file)
+static void put_complete(struct fields *fields, const struct source *source)
 {
-	const char *reason = file->running  ? "it is being written" :
-			     file->damaged  ? "it is cut or damaged" :
-			     file->complete ? NULL :
-					      "its writer died";
+	const struct txtrace_file_info *file = &source->file;
+	const char *reason = file->running		? "it is being written" :
+			     file->damaged		? "it is cut or damaged" :
+			     file->complete		? NULL :
+			     spool_is_cut(source->path) ? "the stream ended before the log was complete" :
+							  "its writer died";
 	char text[64];
 
 	snprintf(text, sizeof(text), "no: %s", reason ? reason : "");
@@ -124,7 +127,7 @@ static void put_file(struct fields *fields, const struct source *source, const s
 	fields_text(fields, "file", source->path);
 	fields_text(fields, "kind", file->foreign ? "ThreadX trace buffer" : "posixtrace log");
 	if (!file->foreign)
-		put_complete(fields, file);
+		put_complete(fields, source);
 	if (fields->is_json)
 		fields_bool(fields, "byte swapped", file->byte_swapped != 0);
 	else

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/message.h"
 #include "cli/command.h"
+#include "input/relay.h"
 #include "input/spool.h"
 #include "trace/newer.h"
 
@@ -43,7 +44,7 @@ struct job {
 
 static int print_error(const char *path, int fd, int error)
 {
-	if (error == EINVAL && newer_print(fd, path))
+	if (error == EINVAL && (newer_print(fd, path) || relay_print(fd, path)))
 		return EXIT_TROUBLE;
 	if (error == EINVAL)
 		message("%s is not a posixtrace log of this machine", path);

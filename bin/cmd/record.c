@@ -185,7 +185,7 @@ static bool begin(struct recording *recording, const char *program)
 	if (options->control.log >= 0)
 		close(options->control.log);
 	if (has_begun && options->is_piped) {
-		recording->relay = relay_begin(recording->path);
+		recording->relay = relay_begin(recording->path, recording->signals);
 		has_begun = recording->relay != NULL;
 		if (!has_begun)
 			end_stream(recording);
@@ -381,6 +381,8 @@ static bool finish_log(struct recording *recording)
 	posix_trace_get_status(recording->trace, &status);
 	recording->target.has_library |= type_filter_sees_others(&recording->options->choice,
 								 recording->trace);
+	if (recording->relay)
+		relay_catch_up(recording->relay);
 	end_error = end_stream(recording);
 	error = error ? error : end_error ? end_error : status.posix_stream_flush_error;
 	if (recording->options->is_quiet) {

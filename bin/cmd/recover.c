@@ -11,6 +11,7 @@
 
 #include "base/message.h"
 #include "cli/command.h"
+#include "input/relay.h"
 #include "live/snapshot.h"
 #include "trace/newer.h"
 
@@ -155,7 +156,7 @@ static bool is_refused(const char *path, int fd, const struct stat *status)
 	else if (S_ISREG(status->st_mode) && status->st_size == 0)
 		message(MESSAGE_EMPTY, path);
 	else
-		return newer_print(fd, path);
+		return newer_print(fd, path) || relay_print(fd, path);
 	return true;
 }
 

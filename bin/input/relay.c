@@ -15,6 +15,21 @@ bool relay_is(const unsigned char *bytes, size_t size)
 	return size >= RELAY_MAGIC_BYTES && memcmp(bytes, RELAY_MAGIC, RELAY_MAGIC_BYTES) == 0;
 }
 
+bool relay_is_file(int fd)
+{
+	unsigned char bytes[RELAY_MAGIC_BYTES];
+
+	return pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes) && relay_is(bytes, sizeof(bytes));
+}
+
+bool relay_print(int fd, const char *path)
+{
+	if (!relay_is_file(fd))
+		return false;
+	message("%s is what record -o - sends, and not yet a log; " RELAY_HOW, path);
+	return true;
+}
+
 struct frame {
 	unsigned char what;
 	uint64_t offset;
@@ -76,10 +91,10 @@ static int forget(int spare)
 	return lseek(spare, 0, SEEK_SET) != 0 || ftruncate(spare, 0) != 0 ? errno : 0;
 }
 
-int relay_receive(struct stream *stream, const char *path, int fd, int spare)
+int relay_receive(struct stream *stream, const char *path, int fd, int spare, bool *is_cut)
 {
 	struct frame frame;
-	bool is_complete = false;
+	bool is_complete = false, has_log = false;
 	int error = 0;
 
 	stream_read(stream, frame.raw, RELAY_MAGIC_BYTES);
@@ -91,12 +106,18 @@ int relay_receive(struct stream *stream, const char *path, int fd, int spare)
 			error = apply(fd, spare, frame.offset);
 		else if (frame.what != RELAY_DROP)
 			break;
+		has_log |= is_complete || frame.what == RELAY_STATE;
 		if (frame.what != RELAY_BYTES && error == 0)
 			error = forget(spare);
 	}
 	if (error == 0 && stream->error)
 		error = stream->error;
-	if (error == 0 && !is_complete)
+	*is_cut = !is_complete;
+	if (error || is_complete)
+		return error;
+	if (has_log)
 		message("%s: the log that was sent ends early, and what was recorded after that is not here", path);
-	return error;
+	else
+		message("%s: the log that was sent ends early, before any part of it was here", path);
+	return has_log ? 0 : ENODATA;
 }

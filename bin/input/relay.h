@@ -33,10 +33,19 @@ enum relay_frame { RELAY_BYTES = 'B', RELAY_STATE = 'S', RELAY_DROP = 'D', RELAY
 /* Return true if the stream begins so. */
 bool relay_is(const unsigned char *bytes, size_t size);
 
+/* Return true if the file with this descriptor begins so; then it is what was sent, and no log. */
+bool relay_is_file(int fd);
+
+/* What the tool says of such a file. */
+#define RELAY_HOW "txtrace pack -o FILE makes a log of it"
+
+/* If the file with this descriptor begins so, print a message that says how it becomes a log, and return true. */
+bool relay_print(int fd, const char *path);
+
 /*
- * Make the file of a stream that begins so.  If it ends early, print what is missing.  `spare` is an empty file for
- * what cannot be used yet.  Return 0, or the error number of a write.
+ * Make the file of a stream that begins so.  If it ends early, print what is missing, and set *is_cut.  `spare` is an
+ * empty file for what cannot be used yet.  Return 0, or the error number of a write, or ENODATA if nothing came whole.
  */
-int relay_receive(struct stream *stream, const char *path, int fd, int spare);
+int relay_receive(struct stream *stream, const char *path, int fd, int spare, bool *is_cut);
 
 #endif

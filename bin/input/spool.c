@@ -23,6 +23,7 @@
 struct spooled {
 	struct spooled *next;
 	int fd;
+	bool is_cut;
 	char path[];
 };
 
@@ -47,25 +48,25 @@ static int copy(struct stream *stream, const char *path, int fd)
 	return 0;
 }
 
-static int receive(struct stream *stream, const char *path, int fd)
+static int receive(struct stream *stream, struct spooled *entry)
 {
 	int spare = unnamed_open_temporary();
-	int error = spare < 0 ? errno : relay_receive(stream, path, fd, spare);
+	int error = spare < 0 ? errno : relay_receive(stream, entry->path, entry->fd, spare, &entry->is_cut);
 
 	if (spare >= 0)
 		close(spare);
 	return error;
 }
 
-static int copy_plain(struct stream *stream, const char *path, int fd)
+static int copy_plain(struct stream *stream, struct spooled *entry)
 {
 	const unsigned char *bytes;
 	size_t size = stream_peek(stream, &bytes);
 
-	return relay_is(bytes, size) ? receive(stream, path, fd) : copy(stream, path, fd);
+	return relay_is(bytes, size) ? receive(stream, entry) : copy(stream, entry->path, entry->fd);
 }
 
-static int copy_contents(struct stream *file, const char *path, int fd)
+static int copy_contents(struct stream *file, struct spooled *entry)
 {
 	const unsigned char *bytes;
 	struct stream unpacked;
@@ -74,12 +75,12 @@ static int copy_contents(struct stream *file, const char *path, int fd)
 	size_t size = stream_peek(file, &bytes);
 
 	if (!unpack_kind(bytes, size))
-		return copy_plain(file, path, fd);
+		return copy_plain(file, entry);
 	if (!unpack_open(&unpacked, file, file, UNPACK_RATIO, &fault)) {
-		message("%s: %s", path, fault);
+		message("%s: %s", entry->path, fault);
 		return 0;
 	}
-	error = copy_plain(&unpacked, path, fd);
+	error = copy_plain(&unpacked, entry);
 	stream_close(&unpacked);
 	return error;
 }
@@ -107,6 +108,7 @@ static struct spooled *make_entry(const char *path, int fd)
 
 	strcpy(entry->path, path);
 	entry->fd = fd;
+	entry->is_cut = false;
 	return entry;
 }
 
@@ -120,7 +122,7 @@ static struct spooled *spool(const char *path)
 	if (entry->fd < 0 || !stream_open(&file, path)) {
 		error = errno;
 	} else {
-		error = copy_contents(&file, path, entry->fd);
+		error = copy_contents(&file, entry);
 		stream_close(&file);
 	}
 	if (error) {
@@ -135,13 +137,20 @@ static struct spooled *spool(const char *path)
 	return entry;
 }
 
-int spool_open(const char *path)
+static struct spooled *find(const char *path)
 {
 	struct spooled *entry;
-	char name[64];
 
 	for (entry = spooled; entry && strcmp(entry->path, path) != 0; entry = entry->next)
 		;
+	return entry;
+}
+
+int spool_open(const char *path)
+{
+	struct spooled *entry = find(path);
+	char name[64];
+
 	if (!entry && strcmp(path, "-") != 0 && is_plain(path))
 		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!entry)
@@ -151,6 +160,13 @@ int spool_open(const char *path)
 	/* Each reader has an offset of its own. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", entry->fd);
 	return open(name, O_RDONLY | O_CLOEXEC);
+}
+
+bool spool_is_cut(const char *path)
+{
+	const struct spooled *entry = find(path);
+
+	return entry && entry->is_cut;
 }
 
 void spool_name(const char *name, int fd)

@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -14,24 +16,33 @@
 #include <trace_ext.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "input/relay.h"
+#include "live/session.h"
 
 #define BLOCK 4096
 #define ROUND_MS 250
 #define SHARE 10 /* a pass takes at most one of so many parts of the time */
 
+/* Of the log. */
+enum phase {
+	RUNNING,
+	STOPPED, /* it gets no more events, but its parts will move once more */
+	COMPLETE
+};
+
 struct relay {
 	int fd;
+	int signals;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool is_over; /* under the lock: the log is complete */
-	int error;    /* of a write: nothing more is sent */
+	enum phase phase;   /* this and the next member: under the lock */
+	bool has_caught_up; /* what the log had when it stopped was sent */
+	int error;	    /* of a write: nothing more is sent */
 	uint64_t *sums; /* for each block: of what was sent; 0: nothing, so it has zeros */
 	size_t nr_sums;
 	/* The bytes that were read first. */
@@ -40,12 +51,61 @@ struct relay {
 	unsigned char commit_bytes[BLOCK];
 };
 
+static enum phase get_phase(struct relay *relay)
+{
+	enum phase phase;
+
+	pthread_mutex_lock(&relay->lock);
+	phase = relay->phase;
+	pthread_mutex_unlock(&relay->lock);
+	return phase;
+}
+
 /* Frames. */
+
+static bool is_cancelled(const struct relay *relay)
+{
+	bool is_sent;
+	int number;
+
+	do
+		number = session_next_signal(relay->signals, &is_sent);
+	while (number == SIGCHLD);
+	return number != 0;
+}
+
+/*
+ * Wait until there is room for PIPE_BUF bytes, so that the reader cannot hold up a write.  Signals are for the main
+ * thread while the program runs; afterwards, they end the sending.  Return 0 or an error number.
+ */
+static int wait_for_room(struct relay *relay)
+{
+	struct pollfd watched[2] = {{.fd = STDOUT_FILENO, .events = POLLOUT}, {.events = POLLIN}};
+
+	do {
+		watched[1].fd = get_phase(relay) == RUNNING ? -1 : relay->signals;
+		if (poll(watched, 2, ROUND_MS) < 0) {
+			if (errno != EINTR)
+				return errno;
+			watched[0].revents = watched[1].revents = 0;
+		}
+		if ((watched[1].revents & POLLIN) && is_cancelled(relay))
+			return ECANCELED;
+	} while (watched[0].revents == 0);
+	return 0;
+}
 
 static void send_bytes(struct relay *relay, const void *bytes, size_t size)
 {
-	if (relay->error == 0)
-		relay->error = write_all(STDOUT_FILENO, bytes, size);
+	for (const char *at = bytes; size > 0 && relay->error == 0;) {
+		size_t part = size < PIPE_BUF ? size : PIPE_BUF;
+
+		relay->error = wait_for_room(relay);
+		if (relay->error == 0)
+			relay->error = write_all(STDOUT_FILENO, at, part);
+		at += part;
+		size -= part;
+	}
 }
 
 static void send_frame(struct relay *relay, enum relay_frame what, uint64_t offset, const unsigned char *bytes,
@@ -185,10 +245,10 @@ static void send_complete(struct relay *relay)
 
 /* The thread. */
 
-static bool wait_for_round(struct relay *relay, int64_t ns)
+static enum phase wait_for_round(struct relay *relay, int64_t ns)
 {
 	struct timespec until;
-	bool goes_on;
+	enum phase phase;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += (time_t)(ns / NS_PER_S);
@@ -198,11 +258,31 @@ static bool wait_for_round(struct relay *relay, int64_t ns)
 		until.tv_nsec -= NS_PER_S;
 	}
 	pthread_mutex_lock(&relay->lock);
-	while (!relay->is_over && pthread_cond_timedwait(&relay->wake, &relay->lock, &until) == 0)
+	while (relay->phase == RUNNING && pthread_cond_timedwait(&relay->wake, &relay->lock, &until) == 0)
 		;
-	goes_on = !relay->is_over;
+	phase = relay->phase;
 	pthread_mutex_unlock(&relay->lock);
-	return goes_on;
+	return phase;
+}
+
+static int64_t cpu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+/* The end moves parts of the log, so most of it is sent again.  If the connection ends then, no event is missing. */
+static void catch_up(struct relay *relay)
+{
+	send_running(relay);
+	pthread_mutex_lock(&relay->lock);
+	relay->has_caught_up = true;
+	pthread_cond_broadcast(&relay->wake);
+	while (relay->phase != COMPLETE)
+		pthread_cond_wait(&relay->wake, &relay->lock);
+	pthread_mutex_unlock(&relay->lock);
 }
 
 static void *send_rounds(void *argument)
@@ -215,23 +295,29 @@ static void *send_rounds(void *argument)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	send_bytes(relay, RELAY_MAGIC, RELAY_MAGIC_BYTES);
-	while (wait_for_round(relay, pause_ns) && relay->error == 0) {
-		int64_t begin_ns = clock_now_ns(), took_ns;
+	while (relay->error == 0 && wait_for_round(relay, pause_ns) == RUNNING) {
+		int64_t begin_ns = cpu_now_ns(), took_ns;
 
 		send_running(relay);
-		took_ns = clock_now_ns() - begin_ns;
+		/* Not the time in which the reader was slow. */
+		took_ns = cpu_now_ns() - begin_ns;
 		pause_ns = took_ns * SHARE > ROUND_MS * 1000000LL ? took_ns * SHARE : ROUND_MS * 1000000LL;
 	}
+	while (wait_for_round(relay, NS_PER_S) == RUNNING)
+		; /* after an error */
+	if (get_phase(relay) == STOPPED)
+		catch_up(relay);
 	send_complete(relay);
 	return NULL;
 }
 
-struct relay *relay_begin(const char *path)
+struct relay *relay_begin(const char *path, int signals)
 {
 	struct relay *relay = must(calloc(1, sizeof(*relay)));
 	pthread_condattr_t attr;
 	int error;
 
+	relay->signals = signals;
 	relay->fd = open(path, O_RDONLY | O_CLOEXEC);
 	pthread_mutex_init(&relay->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -248,17 +334,38 @@ struct relay *relay_begin(const char *path)
 	return NULL;
 }
 
+static void enter_phase(struct relay *relay, enum phase phase)
+{
+	pthread_mutex_lock(&relay->lock);
+	relay->phase = phase;
+	pthread_cond_broadcast(&relay->wake);
+	pthread_mutex_unlock(&relay->lock);
+}
+
+void relay_catch_up(struct relay *relay)
+{
+	bool is_sent;
+
+	/* Those that came with the end of the program do not end the sending. */
+	while (session_next_signal(relay->signals, &is_sent) != 0)
+		;
+	enter_phase(relay, STOPPED);
+	pthread_mutex_lock(&relay->lock);
+	while (!relay->has_caught_up)
+		pthread_cond_wait(&relay->wake, &relay->lock);
+	pthread_mutex_unlock(&relay->lock);
+}
+
 bool relay_end(struct relay *relay)
 {
 	int error;
 
-	pthread_mutex_lock(&relay->lock);
-	relay->is_over = true;
-	pthread_cond_signal(&relay->wake);
-	pthread_mutex_unlock(&relay->lock);
+	enter_phase(relay, COMPLETE);
 	pthread_join(relay->thread, NULL);
 	error = relay->error;
-	if (error)
+	if (error == ECANCELED)
+		message("a signal ended the sending of the log to standard output");
+	else if (error)
 		message_error(error, "standard output");
 	close(relay->fd);
 	pthread_cond_destroy(&relay->wake);

@@ -6,6 +6,9 @@
  * says which events it has, and its writer writes this part last.  So the thread reads this part first, and then the
  * rest, which has then at least these events.
  *
+ * The other end can use what came only when a pass was sent to its end.  The end of a log moves its parts, so there is
+ * a pass before that, too.  The thread never blocks in a write: otherwise no signal could end it.
+ *
  * The log must grow (APPEND): in a log that overwrites its oldest events, they may be gone before they are read.
  */
 #ifndef TXTRACE_LIVE_RELAY_SEND_H
@@ -15,8 +18,14 @@
 
 struct relay;
 
-/* Begin to send this file.  Return NULL, with a message, if that fails. */
-struct relay *relay_begin(const char *path);
+/*
+ * Begin to send this file.  `signals` is the descriptor of session_signals(): a signal that comes after the end of the
+ * program ends the sending, however slow the reader is.  Return NULL, with a message, if that fails.
+ */
+struct relay *relay_begin(const char *path, int signals);
+
+/* Send all events of the log, which gets no more, but is not complete yet.  relay_end() reports an error. */
+void relay_catch_up(struct relay *relay);
 
 /*
  * Send the rest of the log, which nobody writes any more, and free the relay.  After an error, print a message and

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "input/relay.h"
 #include "input/spool.h"
 #include "trace/cut.h"
 #include "trace/lives.h"
@@ -181,7 +182,7 @@ static void print_open_error(const char *path, int fd, int error, const struct s
 		message(MESSAGE_EMPTY, path);
 	else if (error == EBUSY)
 		message("%s: another process is completing this log; try again later", path);
-	else if (newer_print(fd, path))
+	else if (newer_print(fd, path) || relay_print(fd, path))
 		return;
 	else if (error == EINVAL && tick_ns > 0)
 		message("%s: not a ThreadX buffer, or the tick length is wrong", path);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "input/spool.h"
 #include "trace/origins.h"
 #include "trace/sched.h"
 #include "trace/source.h"
@@ -191,6 +192,8 @@ const char *source_incomplete(const struct source *source)
 		return "it is being written; later events are missing";
 	if (file->damaged)
 		return "it is cut or damaged; the events of the missing parts are missing";
+	if (spool_is_cut(source->path))
+		return "the stream ended before the log was complete; later events are missing";
 	return "its writer died; the events that it had not written yet are missing";
 }
 
@@ -205,7 +208,7 @@ void source_report_losses(struct source *source)
 			source->path, loss->overwritten, loss->dropped, loss->abandoned);
 	report_log_loss(source);
 	/* source_open() has said the other reasons. */
-	if (source_incomplete(source) && !source->file.running && !source->file.damaged)
+	if (source_incomplete(source) && !source->file.running && !source->file.damaged && !spool_is_cut(source->path))
 		message("%s: %s", source->path, source_incomplete(source));
 	source_report_unnamed(source);
 }

@@ -129,6 +129,7 @@ NAME_BYTES = 64  # more than TRACE_EVENT_NAME_MAX
 class TraceError(OSError):
     """A call of the library failed; errno is the error number that it returned.
 
+    EINVAL: also if the tool refuses a command.
     EBADMSG: an iteration has returned all events that can be read, and others could not be read.
     """
 
@@ -152,10 +153,10 @@ def _load() -> Any:
 lib: Any = _load()
 
 
-def check(error: int, what: str) -> None:
+def check(error: int, what: str, advice: str = "") -> None:
     """Raise TraceError if a call of the library has returned an error number."""
     if error:
-        raise TraceError(error, f"{what}: {os.strerror(error)}")
+        raise TraceError(error, f"{what}: {os.strerror(error)}" + (f": {advice}" if advice else ""))
 
 
 def text(raw: bytes) -> str:

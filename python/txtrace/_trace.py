@@ -20,7 +20,7 @@ _ENOENT = 2
 _TYPES_MOST = 1 << 20  # no file has more event types, or objects
 _SWITCH_IN, _CPU_TIME = 9, 15  # the scheduling records of <trace_ext.h>
 _THREAD = 1  # Object.type
-_CONTEXTS = {0xFFFFFFFF: "interrupt", 0xF0F0F0F0: "initialize"}
+_CONTEXTS = {0xFFFFFFFF: "interrupt", 0xF0F0F0F0: "initialization"}
 
 
 class Object(NamedTuple):
@@ -87,7 +87,11 @@ class Event:
 
     @property
     def ns(self) -> int:
-        """Nanoseconds since the epoch; in a trace buffer of ThreadX, on the scale of its clock."""
+        """Nanoseconds since the epoch.
+
+        A trace buffer of ThreadX has no date: its last event gets the time at which the file was last changed, so only
+        differences between its events mean something.
+        """
         return self._raw[0]
 
     @property
@@ -216,6 +220,8 @@ class Trace:
         self._fd = -1
         self._trid: Optional[int] = None
         self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        # The tool opens the file later, when the program may have another working directory.
+        self._full_path = self.path if os.path.isabs(self.path) else os.path.join(os.getcwd(), self.path)
         try:
             self._trid = self._open()
             self._read_facts()
@@ -228,13 +234,25 @@ class Trace:
         with self._lock:
             if self._fd < 0:
                 self._need_open()
-            check(lib.txtrace_open(self._fd, self._flags, trid), self.path)
+            error = lib.txtrace_open(self._fd, self._flags, trid)
+            check(error, self.path, self._advice() if error == errno.EINVAL else "")
         if self._tick_ns is not None:
             error = lib.txtrace_set_tick(trid[0], self._tick_ns)
             if error:
                 lib.posix_trace_close(trid[0])
                 check(error, f"{self.path}: tick_ns")
         return int(trid[0])
+
+    def _advice(self) -> str:
+        """Return what may help if the library refuses the file."""
+        trid = ffi.new("trace_id_t *")
+        for flag, advice in ((OPEN_RUNNING, "it is being written; running=True reads the events that it has now"),
+                             (OPEN_DAMAGED, "it is cut or damaged; damaged=True reads the events that are whole")):
+            if lib.txtrace_open(self._fd, self._flags | flag, trid) == 0:
+                lib.posix_trace_close(trid[0])
+                return advice
+        return ("neither a log nor a whole trace buffer of ThreadX; `txtrace pack` makes a log of a stream, and a "
+                "compressed file must be unpacked")
 
     def _read_origins(self) -> List[Origin]:
         raw = ffi.new("struct txtrace_origin *")
@@ -401,10 +419,10 @@ class Trace:
 
         expression is a filter, as for --filter; see txtrace-filter(7).
         """
-        return _waits.waits(self.path, expression)
+        return _waits.waits(self._full_path, expression, self._tick_ns)
 
     def context_name(self, context: int) -> str:
-        """Return the name of a thread, or "interrupt", "initialize", "-" or the handle."""
+        """Return the name of a thread, or "interrupt", "initialization", "-" or the handle."""
         found = self.objects.get(context)
         if found is not None:
             return found.name
@@ -412,15 +430,15 @@ class Trace:
 
     # Arrays.
 
-    def array(self, event: Optional[str] = None) -> Any:
+    def array(self, name: Optional[str] = None) -> Any:
         """Return the events as a NumPy array: all, or those of an event type with the fields of its data."""
         from . import _arrays  # pylint: disable=import-outside-toplevel  # NumPy may be missing
-        return _arrays.array(self, event)
+        return _arrays.array(self, name)
 
-    def frame(self, event: Optional[str] = None) -> Any:
+    def frame(self, name: Optional[str] = None) -> Any:
         """Return the same as a pandas DataFrame, with names of threads, types and enums."""
         from . import _arrays  # pylint: disable=import-outside-toplevel
-        return _arrays.frame(self, event)
+        return _arrays.frame(self, name)
 
     # The end.
 

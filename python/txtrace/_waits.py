@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The waits of a trace, as `txtrace waits` finds them: there is one model of waits, that of the tool."""
 
+import errno
 import json
 import os
 import shutil
@@ -32,13 +33,15 @@ def run_json(arguments: Sequence[str], path: str) -> Any:
                            check=False)
     if ended.returncode != 0:
         why = ended.stderr.decode("utf-8", "replace").strip()
-        raise TraceError(0, why or f"{command[0]} ended with {ended.returncode}", path)
+        raise TraceError(errno.EINVAL, why or f"{command[0]} ended with {ended.returncode}", path)
     for line in ended.stderr.decode("utf-8", "replace").splitlines():
-        warnings.warn(line, stacklevel=4)  # what the trace lacks
+        warnings.warn(line, stacklevel=3)  # what the trace lacks
     return json.loads(ended.stdout)
 
 
-def waits(path: str, expression: Optional[str]) -> Iterator[Dict[str, Any]]:
+def waits(path: str, expression: Optional[str], tick_ns: Optional[float]) -> Iterator[Dict[str, Any]]:
     """Yield each wait as txtrace-waits(1) describes it."""
     options = [] if expression is None else [f"--filter={expression}"]
+    if tick_ns is not None:
+        options.append(f"--tick={tick_ns!r}")
     yield from run_json(["waits", *options], path)["waits"]

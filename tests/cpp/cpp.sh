@@ -59,4 +59,17 @@ for wrong in 'struct text { std::string name; }; TXTRACE_STRUCT(text, name);' \
 	! ${CXX:-g++} -std=c++17 -I"$top/include" -fsyntax-only "$scratch/wrong.cpp" 2>/dev/null ||
 		complain "this compiles: $wrong"
 done
+
+# A scope that would outlive its span is an error, and one that ends at once is a warning.
+for wrong in 'const txtrace::scope scope{txtrace::span("a")};' 'const txtrace::span a("a"); txtrace::scope{a};' \
+	'const txtrace::span a("a"); const txtrace::scope scope(a);'; do
+	nr_checks=$((nr_checks + 1))
+	printf '#include <trace.hpp>\nint main() { %s }\n' "$wrong" >"$scratch/wrong.cpp"
+	${CXX:-g++} -std=c++17 -I"$top/include" -Wall -Werror -fsyntax-only "$scratch/wrong.cpp" 2>/dev/null
+	is_right=$?
+	case $wrong in
+	*' scope(a)'*) [ $is_right -eq 0 ] || complain "this does not compile: $wrong" ;;
+	*) [ $is_right -ne 0 ] || complain "this compiles: $wrong" ;;
+	esac
+done
 finish

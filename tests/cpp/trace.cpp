@@ -54,9 +54,16 @@ TXTRACE_STRUCT(shop::order, first, load, matrix, parts, where, what, name, real,
 
 struct most {
 	char a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y;
+	char aa, bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn;
 	int z;
 };
-TXTRACE_STRUCT(most, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
+TXTRACE_STRUCT(most, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y,
+	       aa, bb, cc, dd, ee, ff, gg, hh, ii, jj, kk, ll, mm, nn, z);
+
+struct turned {
+	int first, second;
+};
+TXTRACE_STRUCT(turned, second, first);
 
 struct one {
 	int only;
@@ -118,7 +125,7 @@ static void check_layouts(const txtrace::reader &reader, trace_event_id_t of_ord
 	AT(wide, sizeof(long double), FLOAT);
 	check(order.is_at("number", offsetof(shop::part, number), sizeof(long), TXTRACE_FIELD_SIGNED), "part.number");
 	check(order->field[2].dim[0] == 2 && order->field[2].dim[1] == 3, "dimensions of matrix");
-	check(most_members->nr_fields == 26 && most_members->size == sizeof(most), "26 members");
+	check(most_members->nr_fields == 40 && most_members->size == sizeof(most), "40 members");
 	check(most_members.is_at("z", offsetof(most, z), sizeof(int), TXTRACE_FIELD_SIGNED), "the last member");
 }
 
@@ -280,6 +287,12 @@ int main(int argc, char **argv)
 		throws(EINVAL, [&] { txtrace::log opened(argv[0]); }, "a program is no log");
 		throws(EINVAL, [] { txtrace::attributes().full_policy(77); }, "a wrong policy");
 		throws(EEXIST, [] { txtrace::event_type<most>("single"); }, "another description");
+		try {
+			txtrace::event_type<turned>("turned");
+			check(false, "members in another order");
+		} catch (const std::invalid_argument &thrown) {
+			check(std::string(thrown.what()) == "first", "the member that is in another order");
+		}
 	} catch (const std::exception &error) {
 		std::printf("FAIL: %s\n", error.what());
 		return 1;

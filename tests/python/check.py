@@ -160,6 +160,15 @@ def check_events(path):
 
 def check_waits(path):
     """Compare the waits."""
+    with txtrace.open(path) as trace:
+        ticks = (None, 12.5) if trace.is_foreign else (None,)
+    for tick_ns in ticks:
+        theirs = json.loads(run_tool("waits", "--format=json", *([f"--tick={tick_ns}"] if tick_ns else []), path))
+        with txtrace.open(os.path.relpath(path), tick_ns=tick_ns) as trace:
+            before = os.getcwd()
+            os.chdir("/")
+            expect(list(trace.waits()), theirs["waits"], path, "waits with the tick", tick_ns)
+            os.chdir(before)
     theirs = json.loads(run_tool("waits", "--format=json", path))["waits"]
     with txtrace.open(path) as trace:
         expect(list(trace.waits()), theirs, path, "waits")
@@ -180,18 +189,23 @@ def of_array(value):
     return value
 
 
+def named(names, value):
+    """Return the names of numbers, as far as they have names."""
+    return [named(names, part) for part in value] if isinstance(value, list) else names.get(value, value)
+
+
 def same(array_value, field, value):
     """Compare a value of an array with that of an event."""
     if field.kind == STRUCT:
         parts = array_value if field.dims else [array_value]
         for part, inner in zip(parts, value if field.dims else [value]):
             for member in field.members:
-                if member.name in part.dtype.names:
+                if member.name in part.dtype.names and member.name in inner:
                     same(part[member.name], member, inner[member.name])
         return
     ours = array_value.tolist() if hasattr(array_value, "tolist") else array_value
-    if field.kind == ENUM and not field.dims:
-        ours = field.names.get(ours, ours)
+    if field.kind == ENUM:
+        ours = named(field.names, ours)
     if field.kind == BOOL and not field.dims:
         ours = bool(ours)
     if field.kind == FLOAT:
@@ -199,6 +213,30 @@ def same(array_value, field, value):
         if field.size > 8:
             return
     expect(of_array(ours), value, "array", field.name)
+
+
+def lacking(fields, dtype):
+    """Return the fields with a fixed number of elements that have no column."""
+    lost = []
+    for field in fields:
+        name = next((name for name in (f"data.{field.name}", field.name) if name in dtype.names), None)
+        if name is None:
+            lost += [field.name] if 0 not in field.dims else []
+        elif field.kind == STRUCT:
+            lost += lacking(field.members, dtype[name].base)
+    return lost
+
+
+def flat(name, field, value):
+    """Yield the columns of a frame: name, field, and value."""
+    if isinstance(value, list):
+        for i, part in enumerate(value):
+            yield from flat(f"{name}[{i}]", field, part)
+    elif field.kind == STRUCT:
+        for member in field.members:
+            yield from flat(f"{name}.{member.name}", member, value[member.name])
+    else:
+        yield name, field, value
 
 
 def check_arrays(path):
@@ -213,7 +251,9 @@ def check_arrays(path):
                     (kind.layout is None or (event.data is not None and len(event.raw) >= kind.layout.size))]
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
-                table = trace.array(name)
+                table = trace.array(name=name)
+            expect({warning.filename for warning in told} - {__file__}, set(), path, name, "the file of the warning")
+            expect(lacking(kind.layout.fields if kind.layout else (), table.dtype), [], path, name, "columns")
             nr_all = sum(event.type.id == kind.id and not (event.phase is None and kind.id in trace.call_types)
                          for event in events)
             expect(len(told), int(nr_all != len(mine)), path, name, "warnings")
@@ -224,14 +264,25 @@ def check_arrays(path):
                     if column in table.dtype.names and field.name in event.data:
                         same(row[column], field, event.data[field.name])
             if "pandas" in sys.modules:
-                check_frame(trace, name, table)
+                check_frame(trace, name, table, mine)
 
 
-def check_frame(trace, name, table):
-    """Compare a frame with the array."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        frame = trace.frame(name)
+def check_frame(trace, name, table, events):
+    """Compare a frame with the array, and its enums with the events."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        frame = trace.frame(name=name)
+    expect({warning.filename for warning in told} - {__file__}, set(), name, "the file of the warning")
+    layout = trace.types[name].layout
+    for i, event in enumerate(events if layout is not None else ()):
+        for field in layout.fields:
+            if 0 in field.dims or field.name not in event.data:
+                continue
+            for column, leaf, value in flat(field.name, field, event.data[field.name]):
+                column = f"data.{column}" if f"data.{column}" in frame else column
+                expect(column in frame, True, name, "column", column)
+                if leaf.kind == ENUM:
+                    expect(frame[column].iloc[i], str(value), name, "frame:", column)
     expect(frame["ns"].tolist(), table["ns"].tolist(), name, "frame: ns")
     expect(frame["event"].tolist(), [name] * len(table), name, "frame: event")
     expect(frame["thread"].tolist(), [trace.context_name(context) for context in table["context"].tolist()], name,
@@ -315,9 +366,17 @@ def check_errors(path):
     with open(path + ".cut", "wb") as file:
         file.write(whole[:len(whole) * 2 // 3])
     raises(txtrace.TraceError, lambda: txtrace.open(path + ".cut"), "a cut log")
+    expect("damaged=True" in str(raises(txtrace.TraceError, lambda: txtrace.open(path + ".cut"))), True, "the advice")
+    expect("txtrace pack" in str(raises(txtrace.TraceError, lambda: txtrace.open(__file__))), True, "the advice")
     with txtrace.open(path + ".cut", damaged=True) as cut:
         expect(0 < sum(1 for _ in cut) < sum(1 for _ in trace), True, "a cut log has some events")
-        raises(txtrace.TraceError, lambda: list(cut.waits("data.missing > 3")), "a wrong filter")
+        error = raises(txtrace.TraceError, lambda: list(cut.waits("data.missing > 3")), "a wrong filter")
+        expect(error.errno if error else None, errno.EINVAL, "a wrong filter")
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            list(cut.waits())
+        expect({warning.filename for warning in told}, {__file__}, "the file of the warning")
+    expect(trace.context_name(0xF0F0F0F0), "initialization", "the context of the initialization")
     trace.close()
     trace.close()
     raises(ValueError, lambda: next(iter(trace)), "a closed trace")

@@ -53,6 +53,7 @@ set -- "$scratch/described.trx" "$scratch/orders.trx" "$scratch/whole.trx" "$scr
 ! make_mixture "$scratch/mixture.trx" || set -- "$@" "$scratch/mixture.trx"
 check events "$@" "$scratch"/version*.trx "$samples"/*.trx
 [ ! -e "$scratch/mixture.trx" ] || check waits "$scratch/mixture.trx"
+check waits "$samples/threadx.trx"
 check errors "$scratch/large.trx"
 check closed "$scratch/described.trx"
 # What a log lacks: it was cut, it was full and overwrote its first events, or one of those that were merged was.
@@ -66,7 +67,8 @@ check facts "$@" "$scratch/looped.trx" "$scratch/half.trx" "$scratch/loops.trx" 
 check damage "$scratch/large.trx"
 check damage "$scratch/buffer.trx"
 if "$python" -c 'import numpy' 2>/dev/null; then
-	check arrays "$@"
+	"$tests/python/described" "$scratch/none.trx" 0 <"$top/tests/python/descriptions.txt" || complain 'described fails'
+	check arrays "$@" "$scratch/none.trx"
 else
 	echo 'SKIP arrays: Python has no numpy (Debian: apt-get install python3-numpy)'
 fi

@@ -37,6 +37,15 @@ gzip -c sent >sent.gz
 nr_checks=$((nr_checks + 2))
 "$tool" print --format csv sent.gz 2>err | cmp -s - all || complain "a compressed one differs: $(cat err)"
 
+# A file of what was sent is no log yet, and the tool says how it becomes one.
+nr_checks=$((nr_checks + 1))
+"$tool" check sent >out 2>err
+[ $? -eq 1 ] && grep -q 'txtrace pack -o FILE .*(log-sent)' out && ! grep -q correctly out ||
+	complain "check of what was sent: $(cat out err)"
+for command in pack recover follow; do
+	fails 2 'sends, and not yet a log; txtrace pack -o FILE makes a log' "$command" sent
+done
+
 # What is said of the log names standard output, and no temporary file.
 if has_preload; then
 	nr_checks=$((nr_checks + 2))
@@ -67,6 +76,21 @@ for part in $(seq 1 40); do
 done
 nr_checks=$((nr_checks + 1))
 [ "$states" -ge 2 ] || complain "the log was sent in $states steps"
+
+# The end sends most of the log once more; without its last byte, all events are there. A connection that ends at once.
+head -c $((size - 1)) sent >cut
+nr_checks=$((nr_checks + 3))
+"$tool" info - <cut >out 2>err
+grep -q '^complete  *no: the stream ended before the log was complete$' out || complain "info of a cut one: $(cat out err)"
+"$tool" pack -o cut.trx - <cut >out 2>err || complain "pack of a cut one: $(cat out err)"
+counted -a cut.trx
+"$tool" record -o - true 2>err | cat >short
+head -c $(($(wc -c <short) - 1)) short >cut
+[ "$("$tool" print - <cut 2>err | wc -l)" -gt 3 ] || complain "a short recording without its last byte: $(cat err)"
+head -c 100 sent >cut
+"$tool" pack -o none.trx - <cut >out 2>err
+[ $? -eq 2 ] && [ ! -e none.trx ] && grep -q 'ends early, before any part' err && ! grep -q machine err ||
+	complain "pack of the first 100 bytes: $(cat out err)"
 
 # Bytes that are wrong: nothing crashes.
 for seed in $(seq 1 25); do
@@ -108,6 +132,49 @@ nr_checks=$((nr_checks + 2))
 [ "$(cat code)" = 125 ] || complain "without a reader, record exits with $(cat code)"
 kept=$(sed -n 's/.*the log is in \(.*\)/\1/p' err)
 [ -f "$kept" ] || complain "the log is not kept: $(cat err)"
+counted -a "$kept"
+rm -rf tmp/*
+
+# A reader that was slow once gets later events in time.
+mkfifo slow
+{ sleep 2; exec cat >sent; } <slow &
+reader=$!
+"$tool" record -q -o - "$account" record -t 2 -u 20 "$record" >slow 2>err &
+recorder=$!
+sleep 5
+kill -9 "$recorder" "$reader"
+wait "$recorder" "$reader" 2>/dev/null
+pkill -TERM -f "$record" 2>/dev/null
+nr_checks=$((nr_checks + 1))
+"$tool" print --format csv --columns ns - <sent 2>err |
+	awk 'NR == 2 { first = $1 } END { print ($1 - first) / 1e9 }' >last
+awk '{ exit !($1 > 3) }' last || complain "a reader that slept for 2 s of 5 has $(cat last) s: $(cat err)"
+rm -rf tmp/*
+
+# A reader that neither reads nor goes away: a signal after the end ends the recording, and the log stays.
+sleep 1000 <slow &
+reader=$!
+"$tool" record -o - "$account" record -t 2 -n 4000 "$record" >slow 2>err &
+recorder=$!
+has_log()
+{
+	! kill -0 "$recorder" 2>/dev/null || [ "$("$account" number "$record")" -eq 8000 ]
+}
+await has_log
+tries=0
+while kill -0 "$recorder" 2>/dev/null && [ "$tries" -lt 50 ]; do
+	sleep 0.2
+	kill -TERM "$recorder" 2>/dev/null
+	tries=$((tries + 1))
+done
+kill -KILL "$reader" 2>/dev/null
+wait "$recorder" 2>/dev/null
+code=$?
+wait "$reader" 2>/dev/null
+nr_checks=$((nr_checks + 2))
+[ "$tries" -lt 50 ] && [ "$code" -eq 125 ] || complain "record with a reader that sleeps: $tries signals, it exits with $code"
+kept=$(sed -n 's/.*the log is in \(.*\)/\1/p' err)
+[ -f "$kept" ] || complain "a signal after the end: the log is not kept: $(cat err)"
 counted -a "$kept"
 rm -rf tmp/*
 
