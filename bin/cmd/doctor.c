@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -85,7 +86,7 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	fields_bool(fields, "uses libposixtrace", has_library);
 	fields_text(fields, "object to preload", *object ? object : "none");
 	check_environment(diagnosis);
-	doctor_check_machine(diagnosis, geteuid(), 0, true);
+	doctor_check_machine(diagnosis, geteuid(), 0, true, false);
 	/* A program linked with the library does not need the preloaded object. */
 	diagnosis->lacks_library = program->why_not[0] && !has_library && !target_gives_rights(program->program);
 	if (program->why_not[0] && !has_library)
@@ -103,6 +104,14 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	snprintf(diagnosis->switches, sizeof(diagnosis->switches), "txtrace record --sched-only %s", command);
 }
 
+/* A directory may have permission to be searched, which looks as that to be executed. */
+static bool is_regular(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 {
 	static struct preload_program program;
@@ -113,6 +122,11 @@ static bool diagnose_program(struct diagnosis *diagnosis, const char *command)
 	preload_inspect(&program, command, *object ? object : "/proc/self/exe");
 	if (!program.file[0]) {
 		message("%s", program.why_not);
+		return false;
+	}
+	if (!is_regular(program.file)) {
+		message("%s is no regular file, so it is no program", program.file);
+		preload_end(&program);
 		return false;
 	}
 	if (!*object && !program.why_not[0])
@@ -193,7 +207,7 @@ static bool diagnose_process(struct diagnosis *diagnosis, pid_t pid)
 		    "seccomp is on: the process cannot find a stream that it may not open, and its calls are recorded "
 		    "only if it searched for streams before seccomp was on");
 	check_preloads(diagnosis, pid);
-	doctor_check_machine(diagnosis, target.uid, pid, false);
+	doctor_check_machine(diagnosis, target.uid, pid, false, false);
 	judge_process(diagnosis, &target);
 	doctor_add_language(diagnosis);
 	doctor_add_imports(diagnosis);

@@ -55,7 +55,7 @@ static void check_limit(struct diagnosis *diagnosis, pid_t pid, const char *labe
 }
 
 /* The directory may not exist yet, so get the free space of its parent. */
-static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed)
+static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t needed, bool is_tried)
 {
 	char *directory = must(directory_of(target_registry(uid)));
 	struct statvfs status;
@@ -81,7 +81,8 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 	fields_number(&diagnosis->fields, "shared memory size",
 		      (unsigned long long)status.f_blocks * status.f_frsize);
 	fields_number(&diagnosis->fields, "shared memory free", room);
-	fields_number(&diagnosis->fields, "rings take", needed);
+	if (!is_tried)
+		fields_number(&diagnosis->fields, "rings take", needed);
 	if (room < SESSION_LEAST_ROOM)
 		diagnosis_add(&diagnosis->obstacles, "there is no room for a ring in %s: see record --size",
 		    directory);
@@ -135,13 +136,13 @@ static bool check_rings(struct diagnosis *diagnosis)
 	return !obstacle;
 }
 
-void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid, bool is_preloaded)
+void doctor_check_machine(struct diagnosis *diagnosis, uid_t uid, pid_t pid, bool is_preloaded, bool is_tried)
 {
 	/* If each CPU has its own ring, there is a shared ring besides. If not, there are as many rings as CPUs. */
 	rlim_t nr_rings = (rlim_t)sysconf(_SC_NPROCESSORS_CONF) + (check_rings(diagnosis) ? 1 : 0);
 	rlim_t needed = session_ring_size(is_preloaded) * nr_rings;
 
-	check_shared_memory(diagnosis, uid, needed);
+	check_shared_memory(diagnosis, uid, needed, is_tried);
 	check_limit(diagnosis, pid, "limit of files", RLIMIT_FSIZE, needed);
 	check_limit(diagnosis, pid, "limit of addresses", RLIMIT_AS, 2 * needed);
 	check_sched(diagnosis, pid);

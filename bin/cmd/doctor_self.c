@@ -2,9 +2,9 @@
 #include "cmd/doctor_self.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -115,12 +115,14 @@ static int create_of_size(pid_t pid, size_t ring_size, int log, trace_id_t *trac
 	return error;
 }
 
-/* As the recorder does, make rings smaller that do not fit. */
-static int create(pid_t pid, size_t *ring_size, int log, trace_id_t *trace)
+/* As the recorder does, make rings smaller that do not fit.  Store in *lack what they do not fit into. */
+static int create(pid_t pid, size_t *ring_size, int log, trace_id_t *trace, const char **lack)
 {
 	int error = create_of_size(pid, *ring_size, log, trace);
 	size_t smaller;
 
+	if (error == ENOMEM)
+		*lack = session_lack(*ring_size);
 	while (error == ENOMEM && (smaller = session_smaller_size(*ring_size)) > 0) {
 		*ring_size = smaller;
 		error = create_of_size(pid, smaller, log, trace);
@@ -174,13 +176,14 @@ static unsigned int wanted_rings(bool is_own)
 }
 
 /* Is_own: the mechanisms let each CPU have its own ring.  Return whether there was also room for these rings. */
-static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own)
+static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own, size_t size)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned int nr_rings = count_rings(trace), nr_wanted = wanted_rings(is_own);
 
 	fields_number(&diagnosis->fields, "CPUs", (unsigned long long)nr_cpus);
 	fields_number(&diagnosis->fields, "rings", nr_rings);
+	fields_number(&diagnosis->fields, "rings take", (unsigned long long)size * nr_rings);
 	if (nr_rings < nr_wanted)
 		diagnosis_add(&diagnosis->annotations,
 			      "a stream has %u of %u rings, which all CPUs share: there is no room for more", nr_rings,
@@ -188,13 +191,12 @@ static bool put_rings(struct diagnosis *diagnosis, trace_id_t trace, bool is_own
 	return is_own && nr_rings >= nr_wanted;
 }
 
-static void note_size(struct diagnosis *diagnosis, const char *who, size_t size, size_t usual_size)
+static void note_size(struct diagnosis *diagnosis, const char *who, size_t size, size_t usual_size, const char *lack)
 {
 	if (size < usual_size)
 		diagnosis_add(&diagnosis->annotations,
-			      "%s makes rings of %zu bytes, instead of %zu: there is no room in the shared memory, so "
-			      "events are lost more easily",
-			      who, size, usual_size);
+			      "%s makes rings of %zu bytes, instead of %zu: %s, so events are lost more easily", who,
+			      size, usual_size, lack);
 }
 
 /* The rings of record --preload are larger, so there may be room for fewer. */
@@ -202,21 +204,22 @@ static void try_preload_rings(struct diagnosis *diagnosis, bool is_own)
 {
 	size_t usual_size = session_ring_size(true), size = usual_size;
 	unsigned int nr_rings = 0, nr_wanted = wanted_rings(is_own);
+	const char *lack = "";
 	trace_id_t trace;
-	int error = create(0, &size, -1, &trace);
+	int error = create(0, &size, -1, &trace, &lack);
 
 	if (!error) {
 		nr_rings = count_rings(trace);
 		posix_trace_shutdown(trace);
 	}
 	fields_number(&diagnosis->fields, "preload rings", nr_rings);
-	fields_number(&diagnosis->fields, "preload rings take", (unsigned long long)usual_size * nr_wanted);
+	fields_number(&diagnosis->fields, "preload rings take", (unsigned long long)size * nr_rings);
 	if (error)
 		diagnosis_add(&diagnosis->annotations,
-			      "record --preload cannot make a ring of %zu bytes: %s; see record --size", size,
-			      strerror(error));
+			      "record --preload cannot make a ring of %zu bytes: %s", size,
+			      error == ENOMEM ? lack : strerror(error));
 	else
-		note_size(diagnosis, "record --preload", size, usual_size);
+		note_size(diagnosis, "record --preload", size, usual_size, lack);
 	if (!error && nr_rings < nr_wanted)
 		diagnosis_add(&diagnosis->annotations,
 			      "record --preload makes %u of %u rings, of %zu bytes each: there is no room for more, so "
@@ -235,14 +238,16 @@ static double try_stream(struct diagnosis *diagnosis, bool *is_own)
 	double cost_ns = 0;
 	trace_id_t trace;
 	size_t usual_size = session_ring_size(false), size = usual_size;
-	int error = create(0, &size, -1, &trace);
+	const char *lack = "";
+	int error = create(0, &size, -1, &trace, &lack);
 
 	if (error) {
-		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s", session_error_text(error));
+		diagnosis_add(&diagnosis->obstacles, "a stream cannot be created: %s",
+			      error == ENOMEM ? lack : session_error_text(error));
 		return 0;
 	}
-	note_size(diagnosis, "record", size, usual_size);
-	*is_own = put_rings(diagnosis, trace, *is_own);
+	note_size(diagnosis, "record", size, usual_size, lack);
+	*is_own = put_rings(diagnosis, trace, *is_own, size);
 	error = posix_trace_eventid_open(EVENT, &type);
 	if (!error)
 		error = posix_trace_start(trace);
@@ -277,23 +282,49 @@ static bool try_thread(struct diagnosis *diagnosis)
 	return error == 0;
 }
 
+/*
+ * The child ends when *gate, a pipe, is closed: a system call filter may refuse kill(2).  Return its process id, or -1
+ * with errno.
+ */
+static pid_t start_child(int *gate)
+{
+	int ends[2], error;
+	pid_t child;
+	char byte;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	child = fork();
+	error = errno;
+	if (child == 0) {
+		close(ends[1]);
+		while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	close(ends[0]);
+	if (child < 0)
+		close(ends[1]);
+	*gate = ends[1];
+	errno = error;
+	return child;
+}
+
 /* Try to trace a child into a log, as record traces a program. */
 static bool try_child(struct diagnosis *diagnosis)
 {
 	size_t size = session_ring_size(false);
-	int log = unnamed_open_temporary();
+	int log = unnamed_open_temporary(), gate;
 	char why[SESSION_REFUSAL_BYTES];
+	const char *lack = "";
 	trace_id_t trace;
 	pid_t child;
 	int error;
 
 	fflush(NULL);
-	child = fork();
-	if (child == 0)
-		for (;;)
-			pause();
+	child = start_child(&gate);
 	if (child > 0)
-		error = create(child, &size, log, &trace);
+		error = create(child, &size, log, &trace, &lack);
 	else
 		error = errno;
 	if (!error)
@@ -301,14 +332,14 @@ static bool try_child(struct diagnosis *diagnosis)
 	if (log >= 0)
 		close(log);
 	if (child > 0) {
-		kill(child, SIGKILL);
+		close(gate);
 		waitpid(child, NULL, 0);
 	}
 	if (error && session_is_refused(why))
 		diagnosis_add(&diagnosis->obstacles, "%s", why);
 	else if (error)
 		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s",
-			      session_error_text(error));
+			      error == ENOMEM ? lack : session_error_text(error));
 	return error == 0;
 }
 
@@ -408,7 +439,7 @@ void doctor_self(struct diagnosis *diagnosis)
 	fields_begin(fields);
 	put_system(fields);
 	doctor_check_seccomp(diagnosis, getpid());
-	doctor_check_machine(diagnosis, geteuid(), 0, false);
+	doctor_check_machine(diagnosis, geteuid(), 0, false, true);
 	for (unsigned int i = 0; !error && i < TXTRACE_MECHANISMS; i++)
 		error = txtrace_check_mechanism((enum txtrace_mechanism_kind)i, &mechanism[i]);
 	is_own = !error && has_own_rings(mechanism);

@@ -50,7 +50,7 @@ struct options {
 struct scan {
 	uint64_t nr_events;
 	int64_t first_ns, last_ns;
-	uint64_t gaps;
+	uint64_t gaps, nr_missing;
 	struct sched_record sched_end; /* the newest SCHED_START or SCHED_STOP */
 	int64_t sched_end_ns;
 	unsigned long long sched_lost, sched_gaps, sched_open;
@@ -85,6 +85,7 @@ static void inspect_events(struct source *source, struct scan *scan)
 		inspect_sched(scan, &event);
 	}
 	scan->first_ns = source->first_ns;
+	scan->nr_missing = source_missing(source);
 	source_rewind(source);
 }
 
@@ -100,16 +101,19 @@ static void put_measure(struct fields *fields, const char *label, const char *un
 		text_printf(fields->text, " %s\n", unit);
 }
 
+/* Nobody knows if a trace buffer is complete, but for one that was cut. */
 static void put_complete(struct fields *fields, const struct source *source)
 {
 	const struct txtrace_file_info *file = &source->file;
-	const char *reason = file->running		? "it is being written" :
-			     file->damaged		? "it is cut or damaged" :
-			     file->complete		? NULL :
-			     spool_is_cut(source->path) ? "the stream ended before the log was complete" :
-							  "its writer died";
+	const char *reason = file->running			? "it is being written" :
+			     file->damaged || source->is_cut	? "it is cut or damaged" :
+			     file->complete			? NULL :
+			     spool_is_cut(source->path)		? "the stream ended before the log was complete" :
+								  "its writer died";
 	char text[64];
 
+	if (file->foreign && !reason)
+		return;
 	snprintf(text, sizeof(text), "no: %s", reason ? reason : "");
 	if (fields->is_json)
 		fields_bool(fields, "complete", !reason);
@@ -126,8 +130,7 @@ static void put_file(struct fields *fields, const struct source *source, const s
 
 	fields_text(fields, "file", source->path);
 	fields_text(fields, "kind", file->foreign ? "ThreadX trace buffer" : "posixtrace log");
-	if (!file->foreign)
-		put_complete(fields, source);
+	put_complete(fields, source);
 	if (fields->is_json)
 		fields_bool(fields, "byte swapped", file->byte_swapped != 0);
 	else
@@ -157,6 +160,10 @@ static void put_file(struct fields *fields, const struct source *source, const s
 	if (file->nr_shortened > 0)
 		fields_number(fields, "gaps TraceX shows short", file->nr_shortened);
 	fields_number(fields, "events", scan->nr_events);
+	if (fields->is_json)
+		fields_number(fields, "missing", scan->nr_missing);
+	else if (scan->nr_missing > 0)
+		fields_number(fields, "not readable", scan->nr_missing);
 	snprintf(value, sizeof(value), "%lld.%09lld",
 		 (long long)((scan->last_ns - scan->first_ns) / NS_PER_S),
 		 (long long)((scan->last_ns - scan->first_ns) % NS_PER_S));

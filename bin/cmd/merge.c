@@ -12,6 +12,7 @@
 #include "cmd/merge_twice.h"
 #include "report/messages.h"
 #include "trace/calls.h"
+#include "trace/origins.h"
 #include "trace/selection.h"
 #include "trace/source.h"
 #include "trx/trx.h"
@@ -315,11 +316,31 @@ static double choose_tick(void)
 	return tick_ns;
 }
 
+/* Two hosts have CPUs with the same numbers, and the file of a CPU must not mix their events. */
+static bool has_several_hosts(void)
+{
+	const char *host = NULL;
+
+	for (unsigned int i = 0; i < nr_inputs; i++) {
+		if (source_nr_hosts(inputs[i].source) > 1 ||
+		    (host && clocks[i].host[0] != '\0' && strcmp(clocks[i].host, host) != 0))
+			return true;
+		if (clocks[i].host[0] != '\0')
+			host = clocks[i].host;
+	}
+	return false;
+}
+
 static bool write_merged(struct options *options)
 {
 	static struct trx trx;
-	bool is_fine = trx_begin(&trx, options->trx.output);
+	bool is_fine;
 
+	if (options->trx.per_core && has_several_hosts()) {
+		message("--per-core: the files are of several hosts, and their CPUs have the same numbers");
+		return false;
+	}
+	is_fine = trx_begin(&trx, options->trx.output);
 	if (!is_fine)
 		return false;
 	for (unsigned int i = 0; i < nr_inputs; i++)

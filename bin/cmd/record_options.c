@@ -114,6 +114,10 @@ static bool settle_preload(struct record_options *options)
 	}
 	if (!preload_check(preload))
 		return false;
+	if (options->control.inherits && preload->children && strcmp(preload->children, "no") == 0) {
+		message("--inherit traces the children, and --children=no does not: give one of them");
+		return false;
+	}
 	if (preload->children && strcmp(preload->children, "no") != 0)
 		options->control.inherits = true;
 	else if (options->control.inherits && !preload->children)
@@ -341,7 +345,7 @@ bool record_options_read(struct record_options *options, int argc, char **argv)
 	}
 	if (!settle_sched(options) || !settle_flight(options) || !settle_pipe(options) || !settle_preload(options))
 		return false;
-	if (options->control.largest_size > 0 &&
+	if (options->control.is_growth_asked &&
 	    options->control.stream_policy != POSIX_TRACE_FLUSH) {
 		message("--size auto needs --stream-policy flush, which is the default");
 		return false;

@@ -114,7 +114,7 @@ static void report_remedy(const struct recording *recording, const struct txtrac
 
 	if (recording->options->is_quiet || loss->dropped == 0 || control->stream_policy != POSIX_TRACE_FLUSH)
 		return;
-	if (control->largest_size == 0)
+	if (!control->is_growth_asked)
 		message("%s lacks %llu events, because the rings were full; with --size auto the rings grow",
 			recording->shown, loss->dropped);
 	else

@@ -85,7 +85,8 @@ static bool ask(const struct options *options, char *const *paths, unsigned int 
 	if (is_fine) {
 		is_fine = query ? sql_run(&database, query, true, &text, options->of_output.format) :
 				  sql_prompt(&database, &text, options->of_output.format);
-		is_fine = text_close(&text, is_fine) && is_fine;
+		/* A query ends early if the output cannot be written: text_close() then says why. */
+		is_fine = text_close(&text, is_fine || text.error) && is_fine;
 	}
 	sql_close(&database);
 	return is_fine;

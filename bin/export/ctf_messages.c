@@ -27,9 +27,28 @@ static uint64_t time_of(struct ctf_messages *ctf)
 	return ctf->has_event && time_ns > ctf->last_ns ? time_ns : ctf->last_ns;
 }
 
+/* Return how many events could not be read, without those that were known to be missing when the file was opened. */
+static uint64_t nr_found_missing(const struct ctf_messages *ctf)
+{
+	uint64_t nr_missing = source_missing(ctf->source), nr_known = ctf->source->file.nr_missing;
+
+	return nr_missing > nr_known ? nr_missing - nr_known : 0;
+}
+
+static bool is_begin_due(const struct ctf_messages *ctf)
+{
+	return ctf->has_begin && !ctf->is_begin_told;
+}
+
+static bool is_end_due(struct ctf_messages *ctf)
+{
+	return !peek(ctf) && !ctf->is_end_told && (ctf->has_end || nr_found_missing(ctf) > 0);
+}
+
 static const bt_message *begin_packet(struct ctf_messages *ctf, bt_self_message_iterator *iterator,
 				      enum ctf_step step)
 {
+	ctf->has_packet = true;
 	ctf->packet = must(bt_packet_create(ctf->events.stream));
 	ctf->nr_in_packet = 0;
 	ctf->step = step;
@@ -49,19 +68,43 @@ static const bt_message *end_packet(struct ctf_messages *ctf, bt_self_message_it
 	return message;
 }
 
-/* Make the packet of a gap.  The format records losses only between the ends of two packets. */
+/* Return the number of events of the gap, or 0 if it is not known, and go behind it. */
+static uint64_t take_gap(struct ctf_messages *ctf)
+{
+	if (is_begin_due(ctf)) {
+		ctf->is_begin_told = true;
+		return ctf->nr_at_begin;
+	}
+	if (is_end_due(ctf)) {
+		ctf->is_end_told = true;
+		return ctf->nr_at_end + nr_found_missing(ctf);
+	}
+	ctf->has_event = false; /* the packet of the gap replaces this OVERFLOW */
+	peek(ctf);
+	return ctf->nr_in_gap;
+}
+
+/*
+ * Make the packet of a gap.  The format records losses only between the ends of two packets.  If there is no packet
+ * yet, make an empty one.
+ */
 static const bt_message *discard_events(struct ctf_messages *ctf, bt_self_message_iterator *iterator)
 {
 	bt_message *message;
+	uint64_t nr_lost;
 
-	ctf->has_event = false; /* the packet of the gap replaces this OVERFLOW */
-	peek(ctf);
+	if (!ctf->has_packet) {
+		peek(ctf);
+		ctf->last_ns = ctf->gap_end_ns = time_of(ctf);
+		return begin_packet(ctf, iterator, CTF_GAP_CLOSE);
+	}
+	nr_lost = take_gap(ctf);
 	ctf->gap_end_ns = time_of(ctf);
 	ctf->step = CTF_GAP_OPEN;
 	message = must(bt_message_discarded_events_create_with_default_clock_snapshots(
 		iterator, ctf->events.stream, ctf->last_ns, ctf->gap_end_ns));
-	if (ctf->nr_in_gap > 0)
-		bt_message_discarded_events_set_count(message, ctf->nr_in_gap);
+	if (nr_lost > 0)
+		bt_message_discarded_events_set_count(message, nr_lost);
 	return message;
 }
 
@@ -120,8 +163,7 @@ static const bt_message *next_message(struct ctf_messages *ctf, bt_self_message_
 		ctf->step = CTF_BETWEEN;
 		return must(bt_message_stream_beginning_create(iterator, ctf->events.stream));
 	case CTF_BETWEEN:
-		ctf->step = peek(ctf) ? CTF_OPEN : ctf->ends_in_gap ? CTF_GAP : CTF_END;
-		ctf->ends_in_gap &= ctf->step != CTF_GAP;
+		ctf->step = is_begin_due(ctf) || is_end_due(ctf) ? CTF_GAP : peek(ctf) ? CTF_OPEN : CTF_END;
 		return NULL;
 	case CTF_GAP:
 		return discard_events(ctf, iterator);
@@ -166,33 +208,70 @@ bt_message_iterator_class_next_method_status ctf_messages_next(struct ctf_messag
 			    BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 }
 
-/* Find out how many events the gaps of the file have, if that is known. */
-static void count_lost(struct ctf_messages *ctf)
+/* Count the gaps of the stream, and those of the log, whose OVERFLOW has data. */
+static void count_gaps(const struct source *read, uint64_t *nr_gaps, uint64_t *nr_of_log)
 {
-	const struct source *read = ctf->source;
-	unsigned long long nr_lost = read->loss.overwritten + read->loss.dropped, nr_gaps = 0;
-	struct source *source = nr_lost > 0 ? source_open(read->path, 0) : NULL;
+	struct source *source = source_open_quiet(read->path, 0);
 	struct event event;
 
-	if (!source)
+	*nr_gaps = *nr_of_log = 0;
+	while (source && source_next(source, &event)) {
+		*nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
+		*nr_of_log += event.type == POSIX_TRACE_OVERFLOW && event.size > 0;
+	}
+	if (source)
+		source_close(source);
+}
+
+static bool lost_oldest(struct source *source)
+{
+	int policy = 0;
+
+	posix_trace_attr_getlogfullpolicy(&source->attr, &policy);
+	return policy == POSIX_TRACE_LOOP && source->status.posix_log_full_status == POSIX_TRACE_FULL;
+}
+
+/* Find out where events are missing, and how many, if that is known. */
+static void place_losses(struct ctf_messages *ctf)
+{
+	struct source *source = ctf->source;
+	bool is_overrun = source->status.posix_log_overrun_status == POSIX_TRACE_OVERRUN;
+	uint64_t nr_by_stream = source->loss.overwritten + source->loss.dropped;
+	uint64_t nr_by_log = (unsigned int)source->file.nr_log_lost, nr_missing = source->file.nr_missing;
+	uint64_t nr_gaps, nr_of_log, nr_lost;
+
+	if (source->file.foreign || (!is_overrun && nr_by_stream + nr_missing == 0))
 		return;
-	while (source_next(source, &event))
-		nr_gaps += event.type == POSIX_TRACE_OVERFLOW;
-	source_close(source);
-	ctf->ends_in_gap = ctf->was_in_gap = nr_gaps == 0 && read->loss.dropped > 0;
+	count_gaps(source, &nr_gaps, &nr_of_log);
+	if (is_overrun && lost_oldest(source)) {
+		ctf->has_begin = true;
+		ctf->nr_at_begin = nr_by_log;
+		is_overrun = false;
+		nr_by_log = 0;
+	}
+	if (nr_of_log == 0 && (is_overrun || nr_missing > 0)) {
+		ctf->has_end = true;
+		ctf->nr_at_end = nr_by_log + nr_missing;
+		nr_by_log = nr_missing = 0;
+	}
+	if (nr_gaps == 0 && source->loss.dropped > 0) { /* the stream was full when the recording ended */
+		ctf->has_end = true;
+		ctf->nr_at_end += nr_by_stream;
+	}
+	nr_lost = nr_by_stream + nr_by_log + nr_missing;
 	if (nr_gaps < 2)
 		ctf->nr_in_gap = nr_lost;
-	else
+	else if (nr_lost > 0)
 		message("%s: %llu events were lost in %llu gaps, and the log does not say how many in each; Babeltrace "
 			"shows each gap as 1 event",
-			read->path, nr_lost, nr_gaps);
+			source->path, (unsigned long long)nr_lost, (unsigned long long)nr_gaps);
 }
 
 void ctf_messages_prepare(struct ctf_messages *ctf, struct source *source, const struct selection *selection,
 			  const struct spans *spans)
 {
 	*ctf = (struct ctf_messages){.source = source, .selection = selection};
-	count_lost(ctf);
+	place_losses(ctf);
 	span_list_read(&ctf->spans, source, selection, spans, false);
 	source_rewind(source);
 }
@@ -205,7 +284,7 @@ void ctf_messages_rewind(struct ctf_messages *ctf)
 	ctf->has_event = ctf->is_at_end = false;
 	ctf->last_ns = ctf->gap_end_ns = ctf->nr_in_packet = 0;
 	ctf->next_span = 0;
-	ctf->ends_in_gap = ctf->was_in_gap;
+	ctf->has_packet = ctf->is_begin_told = ctf->is_end_told = false;
 	source_rewind(ctf->source);
 }
 

@@ -3,8 +3,9 @@
  * The events of a trace as messages of Babeltrace 2, for a source component.  ctf_events.h makes the events.
  *
  * There is one stream, divided into packets.  A gap becomes a packet without events.  This packet records that events
- * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.  The
- * events of spans are in the same stream, each directly before the event that begins the span.
+ * were discarded.  A log knows only how many it lost in all, so only the packet of the only gap has the number.  Events
+ * of which the log has no OVERFLOW have a gap before the first event, if a full log replaced its oldest events, or else
+ * after the last one.  The events of spans are in the same stream, each directly before the event that begins the span.
  */
 #ifndef TXTRACE_EXPORT_CTF_MESSAGES_H
 #define TXTRACE_EXPORT_CTF_MESSAGES_H
@@ -39,11 +40,15 @@ struct ctf_messages {
 	uint64_t last_ns; /* time of the last message */
 	uint64_t gap_end_ns;
 	uint64_t nr_in_packet;
-	uint64_t nr_in_gap; /* number of events that were lost in the only gap; 0: not known */
+	bool has_packet;    /* a packet was begun */
 	struct span_list spans;
 	size_t next_span;
-	bool ends_in_gap; /* the stream was full when the recording ended, and has no OVERFLOW for that */
-	bool was_in_gap;  /* ends_in_gap before the first message */
+
+	/* Numbers of lost events; 0: not known. */
+	uint64_t nr_in_gap; /* in the only OVERFLOW */
+	uint64_t nr_at_begin, nr_at_end;
+	bool has_begin, has_end; /* events before the first one, or after the last one, are lost without an OVERFLOW */
+	bool is_begin_told, is_end_told;
 };
 
 /*

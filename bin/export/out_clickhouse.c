@@ -341,7 +341,29 @@ static bool write_rows(struct clickhouse *house)
 
 /* The directory. */
 
-/* Make a number that another trace almost never has, and the same trace always: from its name, times and events. */
+/* A trace buffer has no name and no date.  The name of its file tells nothing: many are called the same. */
+static uint64_t hash_events(const struct clickhouse *house, struct sql_file *file)
+{
+	struct source *source = sql_file_take(file);
+	uint64_t hash = 0;
+	struct event event;
+
+	while (source && selection_next(file->selection, source, &event)) {
+		const uint64_t parts[] = {hash, (uint64_t)event.time_ns, event.type, event.context,
+					  (uint64_t)event.priority, map_hash_bytes(event.data, event.size)};
+
+		hash = map_hash_bytes(parts, sizeof(parts));
+	}
+	sql_file_give(file, source);
+	for (size_t i = 0; i < house->export->source->nr_objects; i++)
+		hash = (hash << 1 | hash >> 63) ^ map_hash(house->export->source->objects[i].name);
+	return hash;
+}
+
+/*
+ * Make a number that another trace almost never has, and the same trace always: from the name, times and number of
+ * events of a log, or from all events of a trace buffer.
+ */
 static void identify(struct clickhouse *house)
 {
 	struct sql_file *file = &house->database.file[0];
@@ -352,13 +374,15 @@ static void identify(struct clickhouse *house)
 	char *text;
 
 	sql_file_count(file);
-	if (!file->info.foreign) {
+	if (file->info.foreign) {
+		snprintf(name, sizeof(name), "%llx", (unsigned long long)hash_events(house, file));
+	} else {
 		posix_trace_attr_getname(&export->source->attr, name);
 		posix_trace_attr_getcreatetime(&export->source->attr, &created);
 	}
-	if (asprintf(&text, "%s %lld.%ld %lld %lld %llu %llu", file->info.foreign ? name_of(file->path) : name,
-		     (long long)created.tv_sec, created.tv_nsec, (long long)file->first_ns, (long long)file->last_ns,
-		     (unsigned long long)file->nr_events, file->info.nr_entries) < 0)
+	if (asprintf(&text, "%s %lld.%ld %lld %lld %llu %llu", name, (long long)created.tv_sec, created.tv_nsec,
+		     (long long)file->first_ns, (long long)file->last_ns, (unsigned long long)file->nr_events,
+		     file->info.nr_entries) < 0)
 		text = must(NULL);
 	house->file = map_hash(text);
 	free(text);

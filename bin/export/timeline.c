@@ -416,21 +416,25 @@ void timeline_event(struct timeline *timeline, const struct event *event)
 
 /*
  * Put a mark with the number of all lost events.  This number includes losses after the last event, which no OVERFLOW
- * records.
+ * records, and events that the file has but that cannot be read.
  */
 static void mark_total(struct timeline *timeline)
 {
 	const struct txtrace_loss *loss = &timeline->source->loss;
 	unsigned int by_log = (unsigned int)timeline->source->file.nr_log_lost;
-	char name[TRACK_NAME_BYTES];
+	uint64_t nr_missing = source_missing(timeline->source);
+	char name[192]; /* room for any numbers */
 	int length;
 
-	if (source_nr_lost(timeline->source) == 0)
+	if (source_nr_lost(timeline->source) + nr_missing == 0)
 		return;
 	length = snprintf(name, sizeof(name), "lost in all: %llu overwritten, %llu dropped, %llu abandoned",
 			  loss->overwritten, loss->dropped, loss->abandoned);
 	if (by_log > 0)
-		snprintf(name + length, sizeof(name) - (size_t)length, ", %u by the log", by_log);
+		length += snprintf(name + length, sizeof(name) - (size_t)length, ", %u by the log", by_log);
+	if (nr_missing > 0)
+		snprintf(name + length, sizeof(name) - (size_t)length, ", %llu not readable",
+			 (unsigned long long)nr_missing);
 	put(timeline, track_of_loss(&timeline->tracks, timeline->recent_pid),
 	    (struct mark){.kind = MARK_INSTANT, .time_ns = timeline->end_ns, .name = name});
 }

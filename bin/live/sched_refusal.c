@@ -39,6 +39,8 @@ void sched_refusal(int error, char text[SCHED_REFUSAL_BYTES])
 			 "perf_event_open is missing: the kernel has no perf events, or a seccomp profile hides them");
 	else if (error == ENOTSUP)
 		snprintf(text, SCHED_REFUSAL_BYTES, "the kernel does not have them; they need Linux 4.17");
+	else if (error == ENOENT)
+		snprintf(text, SCHED_REFUSAL_BYTES, "there is neither /sys nor /proc/stat here, which list the CPUs");
 	else if (error == ESRCH && access("/proc/self/task", F_OK) != 0)
 		snprintf(text, SCHED_REFUSAL_BYTES, "there is no /proc here, which lists the threads of a process");
 	else if (error == EMFILE)

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <trace_ext.h>
 #include <unistd.h>
@@ -43,6 +45,16 @@ static void report_not_permitted(pid_t pid)
 	}
 }
 
+/* A new pid name space may have the /proc of another one, with other numbers for its processes. */
+static bool is_proc_foreign(void)
+{
+	char number[32];
+	ssize_t length = readlink("/proc/self", number, sizeof(number) - 1);
+
+	number[length < 0 ? 0 : length] = '\0';
+	return length > 0 && strtol(number, NULL, 10) != (long)getpid();
+}
+
 bool session_is_refused(char why[SESSION_REFUSAL_BYTES])
 {
 	static const struct {
@@ -51,6 +63,12 @@ bool session_is_refused(char why[SESSION_REFUSAL_BYTES])
 	} needed[] = {{TXTRACE_MECHANISM_PROC, "/proc"}, {TXTRACE_MECHANISM_SYSV, "System V memory"}};
 	struct txtrace_mechanism mechanism;
 
+	if (is_proc_foreign()) {
+		snprintf(why, SESSION_REFUSAL_BYTES,
+			 "/proc is that of another pid name space, so no process can trace another one; mount the own "
+			 "/proc (unshare --mount-proc)");
+		return true;
+	}
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (txtrace_check_mechanism(needed[i].kind, &mechanism) != 0 || mechanism.error == 0)
 			continue;
@@ -132,6 +150,29 @@ const char *session_error_text(int error)
 	return strerror(error);
 }
 
+static bool is_limited(int resource, rlim_t least)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least;
+}
+
+const char *session_lack(size_t size)
+{
+	const char *own = getenv("TXTRACE_DIR");
+	struct statvfs status;
+	bool is_known = (own && *own && statvfs(own, &status) == 0) || statvfs("/dev/shm", &status) == 0;
+
+	if (is_known && status.f_files > 0 && status.f_favail == 0)
+		return "there are no inodes left in the shared memory";
+	if (is_limited(RLIMIT_FSIZE, 2 * (rlim_t)size))
+		return "the limit of the size of files (ulimit -f) has no room";
+	if (is_known && (rlim_t)status.f_bavail * status.f_frsize >= 2 * (rlim_t)size &&
+	    is_limited(RLIMIT_AS, RLIM_INFINITY))
+		return "the limit of addresses (ulimit -v) has no room";
+	return "there is no room in the shared memory";
+}
+
 static void report_failure(const struct session_options *order, int error)
 {
 	char why[SESSION_REFUSAL_BYTES], directory[DIRECTORY_REFUSAL_BYTES];
@@ -140,7 +181,7 @@ static void report_failure(const struct session_options *order, int error)
 		message("%s", directory);
 		return;
 	}
-	if ((error == ESRCH || error == ENOMEM) && session_is_refused(why)) {
+	if ((error == ESRCH || error == ENOMEM || error == EPERM) && session_is_refused(why)) {
 		message("%s; a program can trace itself: see TXTRACE_OUT in libtxtrace-preload(7)", why);
 		return;
 	}
@@ -161,9 +202,8 @@ static void report_failure(const struct session_options *order, int error)
 		message("there are already %d streams; txtrace list shows them", TRACE_SYS_MAX);
 		break;
 	case ENOMEM:
-		message("there is not enough shared memory for rings of %zu bytes, or the limit of the size of "
-			"files (ulimit -f) is too small; see --size",
-			order->stream_size);
+		message("%s for rings of %zu bytes; txtrace doctor --self shows what there is room for",
+			session_lack(order->stream_size), order->stream_size);
 		break;
 	case EACCES:
 		message("a file in the directory for shared memory belongs to another user, or is damaged; see "
@@ -181,6 +221,8 @@ bool session_create(struct session_options *order, trace_id_t *trace)
 
 	if ((error == ENOTSUP || error == ENOMEM) && order->largest_size > 0)
 		error = create(order, 0, trace);
+	if (error == ENOMEM)
+		order->lack = session_lack(order->stream_size);
 	while (error == ENOMEM && order->usual_size > 0 && (smaller = session_smaller_size(order->stream_size)) > 0) {
 		order->stream_size = smaller;
 		error = create(order, 0, trace);
@@ -193,8 +235,7 @@ bool session_create(struct session_options *order, trace_id_t *trace)
 void session_report_size(const struct session_options *order)
 {
 	if (order->stream_size < order->usual_size)
-		message("there is no room in the shared memory for rings of %zu bytes, so they have %zu: events are "
-			"lost more easily",
+		message("%s for rings of %zu bytes, so they have %zu: events are lost more easily", order->lack,
 			order->usual_size, order->stream_size);
 }
 
@@ -358,6 +399,7 @@ bool session_parse_ring_size(const char *text, struct session_options *order)
 {
 	if (strcmp(text, "auto") != 0)
 		return session_parse_size("--size", text, &order->stream_size);
+	order->is_growth_asked = true;
 	order->largest_size = ring_bound(2 * session_ring_size(true));
 	return true;
 }

@@ -36,7 +36,9 @@ struct session_options {
 	int stream_policy, log_policy;
 	size_t stream_size; /* size of each ring, in bytes */
 	size_t usual_size; /* the default, if the user chose no size: rings that do not fit get a smaller one */
+	const char *lack; /* if so, what had no room for them, as session_lack() tells it */
 	size_t largest_size; /* maximum size of a ring that can grow; 0: the rings do not grow */
+	bool is_growth_asked; /* by --size auto; there may be no room for it */
 	size_t log_size;    /* size of the log, in bytes */
 	bool has_stacks;
 	int stacks; /* if so, which ones, as txtrace_attr_setstacks() takes it */
@@ -49,7 +51,8 @@ struct session_options {
 #define SESSION_REFUSAL_BYTES 192
 
 /*
- * Return true, and write why, if this system lets no process trace another one: /proc or System V memory is missing.
+ * Return true, and write why, if this system lets no process trace another one: /proc or System V memory is missing, or
+ * /proc is that of another pid name space.
  */
 bool session_is_refused(char why[SESSION_REFUSAL_BYTES]);
 
@@ -64,6 +67,12 @@ bool session_create(struct session_options *order, trace_id_t *trace);
  * refused.
  */
 const char *session_error_text(int error);
+
+/*
+ * After ENOMEM for a stream with rings of this size, return what had no room, as the beginning of a sentence that goes
+ * on with "for rings".
+ */
+const char *session_lack(size_t size);
 
 /* Say it if the rings are smaller than usual. */
 void session_report_size(const struct session_options *order);

@@ -340,8 +340,9 @@ static void file_value(struct sql_cursor *cursor, struct sql_cell *cell, int col
 		log_value(file, cell, column);
 		break;
 	case FILE_COMPLETE:
-		if (!file->info.foreign)
-			sql_put_integer(cell, file->info.complete && !file->info.damaged && !file->info.running);
+		if (file->source->is_cut || file->info.damaged || !file->info.foreign)
+			sql_put_integer(cell, !file->source->is_cut && file->info.complete && !file->info.damaged &&
+						      !file->info.running);
 		break;
 	case FILE_BYTES:
 		sql_put_integer(cell, (int64_t)file->info.size);

@@ -223,6 +223,7 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 	error = S_ISREG(status.st_mode) ? open_trace(source, fd, tick_ns) : EINVAL;
 	if (error == EINVAL && (cut = cut_open(path, fd)) >= 0) {
 		error = open_trace(source, cut, tick_ns);
+		source->is_cut = true;
 		close(cut);
 	}
 	if (error)

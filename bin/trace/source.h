@@ -83,6 +83,7 @@ struct source {
 	bool is_sched_reported;
 	bool is_reported; /* no message about missing events is necessary any more */
 	bool is_followed; /* source_open_followed() */
+	bool is_cut;	  /* a trace buffer whose file was cut, with the entries that it still has */
 	const char *task; /* a word such as "reading" for the progress line, or NULL for no progress line */
 
 	struct expansion { /* calls_next() made these events from the last event that it read */

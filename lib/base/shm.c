@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/file_at.h"
@@ -29,6 +30,7 @@
 static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
 
 static char refused[sizeof(directory)]; /* the directory that cannot be used */
+static int lack = ENOMEM;
 
 static bool is_private(const struct stat *status)
 {
@@ -80,6 +82,25 @@ const char *px_shm_refused(void)
 	return directory[0] || !refused[0] ? NULL : refused;
 }
 
+const char *px_shm_directory(void)
+{
+	return directory;
+}
+
+int px_shm_lack(void)
+{
+	return px_read_once(&lack);
+}
+
+/* The callers expect ENOMEM if there is no room, whatever it is for.  Note what it is for. */
+static int note_lack(int error)
+{
+	if (error != ENOSPC && error != EFBIG)
+		return error;
+	px_write_once(&lack, error);
+	return ENOMEM;
+}
+
 /* Build the path without stdio, because a trace point may attach a segment. */
 static int path_of(const char *name, char path[PX_SHM_PATH_MAX])
 {
@@ -129,14 +150,14 @@ bool px_shm_is_beyond_limit(size_t size)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
 }
 
-/* If /dev/shm is full, posix_fallocate() returns ENOSPC: return ENOMEM, which the callers expect. */
+/* If /dev/shm is full, posix_fallocate() returns ENOSPC. */
 int px_shm_allocate(int fd, size_t size)
 {
 	sigset_t all, before;
 	int error;
 
 	if (px_shm_is_beyond_limit(size))
-		return ENOMEM;
+		return note_lack(EFBIG);
 
 	/*
 	 * Block signals.  A signal makes older kernels undo the whole allocation, so with a fast
@@ -149,7 +170,7 @@ int px_shm_allocate(int fd, size_t size)
 		error = posix_fallocate(fd, 0, (off_t)size);
 	while (error == EINTR);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error == ENOSPC || error == EFBIG ? ENOMEM : error;
+	return note_lack(error);
 }
 
 /* Create a new file.  Return its descriptor, or -1. */
@@ -165,7 +186,7 @@ static int make(const char *path)
 static int extend(int fd, size_t size)
 {
 	if (px_shm_is_beyond_limit(size))
-		return ENOMEM;
+		return note_lack(EFBIG);
 	return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
 }
 
@@ -177,9 +198,10 @@ static int create(const char *name, size_t size, size_t first, struct px_mapping
 
 	if (error)
 		return error;
+	px_write_once(&lack, ENOMEM);
 	fd = make(path);
 	if (fd < 0)
-		return errno == ENOSPC ? ENOMEM : errno;
+		return note_lack(errno);
 	error = px_shm_allocate(fd, first);
 	if (!error && first < size)
 		error = extend(fd, size);
@@ -198,9 +220,10 @@ int px_shm_make(const char *name, size_t size, int *fd)
 
 	if (error)
 		return error;
+	px_write_once(&lack, ENOMEM);
 	*fd = make(path);
 	if (*fd < 0)
-		return errno == ENOSPC ? ENOMEM : errno;
+		return note_lack(errno);
 	error = extend(*fd, size);
 	if (error) {
 		close(*fd);
@@ -287,7 +310,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 	if (*fd < 0 && errno == EEXIST) /* another process created it */
 		*fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
-		return errno == ENOSPC ? ENOMEM : error_of_open(errno);
+		return errno == ENOSPC ? note_lack(errno) : error_of_open(errno);
 	if (fstat(*fd, &status) != 0)
 		error = errno;
 	else if (!S_ISREG(status.st_mode) || !is_private(&status) || (size_t)status.st_size > size)

@@ -35,6 +35,15 @@ int px_shm_init(void);
 /* Return the directory that px_shm_init() has refused, or NULL if it has found one. */
 const char *px_shm_refused(void);
 
+/* Return the directory, or "" if it was refused. */
+const char *px_shm_directory(void);
+
+/*
+ * After ENOMEM for a new segment, return what it is for: ENOSPC (the directory has no bytes or inodes left), EFBIG (the
+ * limit of the size of files), or ENOMEM (no memory, or no addresses).
+ */
+int px_shm_lack(void);
+
 /*
  * Create a segment of zeros and map it.  Allocate its space now, so that a full file system causes
  * ENOMEM here and not SIGBUS later.  Return EEXIST if the name is in use.

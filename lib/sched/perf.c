@@ -49,6 +49,22 @@ struct px_perf {
 
 /* CPUs. */
 
+/* A container may have no /sys.  The lines "cpu0 ...", "cpu1 ..." are of the CPUs that are online, too. */
+static bool read_cpus_of_proc(char text[CPUS_TEXT])
+{
+	FILE *file = fopen("/proc/stat", "re");
+	size_t length = 0;
+	unsigned int cpu;
+	char line[512] = "";
+
+	while (file && length < CPUS_TEXT - 16 && fgets(line, sizeof(line), file))
+		if (line[strlen("cpu")] != ' ' && sscanf(line, "cpu%u", &cpu) == 1) /* "cpu  ..." is the sum */
+			length += (size_t)snprintf(text + length, CPUS_TEXT - length, "%u,", cpu);
+	if (file)
+		fclose(file);
+	return length > 0;
+}
+
 static bool read_cpus(char text[CPUS_TEXT])
 {
 	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
@@ -57,7 +73,7 @@ static bool read_cpus(char text[CPUS_TEXT])
 	if (fd >= 0)
 		close(fd);
 	text[length > 0 ? length : 0] = '\0';
-	return length > 0;
+	return length > 0 || read_cpus_of_proc(text);
 }
 
 static uint32_t read_number(const char **text)
@@ -238,7 +254,7 @@ int px_perf_open(uint32_t tid, bool inherits, struct px_perf **perf)
 		return ENOMEM;
 	made->attr = make_attr(inherits);
 	if (!read_cpus(made->cpus))
-		error = ENOTSUP;
+		error = ENOENT;
 	else if (!for_each_cpu(made->cpus, add_cpu, made))
 		error = ENOMEM;
 	if (!error)

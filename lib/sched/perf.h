@@ -42,7 +42,8 @@ struct px_perf_record {
 /*
  * Map a buffer for each CPU that is online, and open the events of this thread.  inherits: the children of the process
  * inherit the events, too.  Return 0; EACCES or EPERM (perf_event_paranoid, or missing rights), ENOSYS or ENOTSUP (the
- * kernel has no such records), EMFILE, ENOMEM (RLIMIT_MEMLOCK), ESRCH, or another error of perf_event_open().
+ * kernel has no such records), ENOENT (no list of the CPUs), EMFILE, ENOMEM (RLIMIT_MEMLOCK), ESRCH, or another error
+ * of perf_event_open().
  */
 int px_perf_open(uint32_t tid, bool inherits, struct px_perf **perf);
 

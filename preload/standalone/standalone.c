@@ -254,20 +254,32 @@ static void replace_former(void)
 		strcpy(log_path, former_path);
 }
 
+static int create_of_size(trace_attr_t *attr, int fd, size_t size)
+{
+	int error = posix_trace_attr_setstreamsize(attr, size);
+
+	return error ? error : posix_trace_create_withlog(0, attr, fd, &log_trace);
+}
+
+/* lack: see px_shm_lack() */
+static const char *lack_text(int lack)
+{
+	return lack == ENOSPC ? "there is no room in the shared memory" :
+	       lack == EFBIG  ? "the limit of the size of files (ulimit -f) has no room" :
+				"there is no memory, or the limit of addresses (ulimit -v) has no room";
+}
+
 /* Create a stream with smaller rings if those of the usual size do not fit. */
 static int create_with_rings(trace_attr_t *attr, int fd)
 {
 	size_t size = px_ring_size(), usual = size;
-	int error;
+	int error = create_of_size(attr, fd, size), lack = px_shm_lack();
 
-	do {
-		error = posix_trace_attr_setstreamsize(attr, size);
-		if (!error)
-			error = posix_trace_create_withlog(0, attr, fd, &log_trace);
-	} while (error == ENOMEM && (size = px_ring_size_below(size)) > 0);
+	while (error == ENOMEM && (size = px_ring_size_below(size)) > 0)
+		error = create_of_size(attr, fd, size);
 	if (!error && size < usual)
-		px_warn("%s: there is no room in the shared memory for rings of %zu bytes, so they have %zu: "
-			"events are lost more easily", log_path, usual, size);
+		px_warn("%s: %s for rings of %zu bytes, so they have %zu: events are lost more easily", log_path,
+			lack_text(lack), usual, size);
 	return error;
 }
 
@@ -303,6 +315,23 @@ static int create(int fd, bool has_former)
 	return error;
 }
 
+/*
+ * The log is open, so its directory is not to blame.  EACCES is about the shared memory: the process has another user
+ * than when it found the directory.
+ */
+static void warn_of_creation(int error)
+{
+	const char *directory = error == EACCES && !px_shm_refused() ? px_shm_directory() : px_shm_refused();
+
+	if (directory)
+		px_warn("%s, the directory for shared memory, cannot be used: %s; no log is written; see "
+			"TXTRACE_DIR in posixtrace(7)", directory, px_error_text(error));
+	else if (error == ENOMEM)
+		px_warn("%s: %s for a ring; no log is written", log_path, lack_text(px_shm_lack()));
+	else
+		px_warn("%s: %s; no log is written", log_path, px_error_text(error));
+}
+
 /* The library has its own descriptor of the log, with a high number, so close ours. */
 static void begin_log(bool has_former)
 {
@@ -319,11 +348,7 @@ static void begin_log(bool has_former)
 	syscall(SYS_close, fd);
 	if (error) {
 		syscall(SYS_unlinkat, AT_FDCWD, log_path, 0);
-		if (px_shm_refused())
-			px_warn("%s, the directory for shared memory, cannot be used: %s; no log is written; see "
-				"TXTRACE_DIR in posixtrace(7)", px_shm_refused(), px_error_text(error));
-		else
-			px_warn("%s: %s; no log is written", log_path, px_error_text(error));
+		warn_of_creation(error);
 		return;
 	}
 	log_pid = (uint32_t)syscall(SYS_getpid);

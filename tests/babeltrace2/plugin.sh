@@ -76,6 +76,12 @@ cut -d ' ' -f 1 "$scratch/mixed" | sort -nc 2>/dev/null || complain 'two traces 
 nr_checks=$((nr_checks + 1))
 babeltrace2 "$scratch/gap.trx" 2>&1 >"$scratch/out" | grep -q 'discarded [0-9]* events' ||
 	complain "Babeltrace reports no discarded events"
+"$tests/tool/mklog" "$scratch/looped.trx" 30000 16 worker 200000 || complain 'mklog fails'
+by_log=$("$tool" info "$scratch/looped.trx" 2>/dev/null | sed -n 's/^lost: log  *//p')
+nr_checks=$((nr_checks + 1))
+babeltrace2 "$scratch/looped.trx" 2>&1 >"$scratch/out" |
+	grep -q "discarded $by_log events between \[\([^]]*\)\] and \[\1\]" ||
+	complain "Babeltrace does not report the $by_log events that a full log has lost"
 
 # A stream that record -o - has sent, and compressed files, are found by themselves, too.
 own_streams

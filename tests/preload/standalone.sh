@@ -162,6 +162,18 @@ rm -f log.trx
 run TXTRACE_DIR=/proc TXTRACE_OUT=log.trx "$scenes" threads 3
 says 1 'no log is written'
 is 'a file that is left' 0 "$(ls log.trx* 2>/dev/null | wc -l)"
+# A process that becomes another user cannot use the shared memory any more, whoever may write into the directory of the
+# log: a child has no log for that.
+if [ "$(id -u)" -eq 0 ]; then
+	printf '#include <sys/wait.h>\n#include <unistd.h>\nint main(void)\n{\n\tif (setuid(65534) != 0)\n\t\treturn 1;
+	if (fork() == 0)\n\t\t_exit(0);\n\treturn wait(NULL) < 0;\n}\n' >drop.c
+	${CC:-cc} drop.c -o drop || complain 'drop.c is not compiled'
+	mkdir -m 777 open
+	chmod 711 "$scratch"
+	run TXTRACE_CHILDREN=yes TXTRACE_OUT="$scratch/open/%p.trx" ./drop
+	says 1 'the directory for shared memory, cannot be used: Permission denied; no log is written'
+	chmod 700 "$scratch"
+fi
 timeout -k 1 120 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
 is 'without stderr' 0 $?
 

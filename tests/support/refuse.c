@@ -43,6 +43,7 @@ static const struct {
 	{"fallocate", SYS_fallocate, 0},
 	{"ftruncate", SYS_FTRUNCATE, 0},
 	{"futex_waitv", SYS_futex_waitv, 0},
+	{"kill", SYS_kill, 0},
 	{"linkat", SYS_linkat, 0},
 	{"madvise", SYS_madvise, 0},
 	{"membarrier", SYS_membarrier, 0},

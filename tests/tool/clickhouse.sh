@@ -340,6 +340,27 @@ house "SELECT log_has_lost_events AS lost, count() FROM files WHERE file = $(cat
 	file = $(cat looped.trx.clickhouse/file) GROUP BY lost ORDER BY lost" >found
 same 'the logs that have lost events'
 
+# Two trace buffers with one name are two traces, and a copy with another name is the same one.
+mkdir one two
+make_samples
+cp "$samples/threadx.trx" one/board.trx
+cp "$samples/filex.trx" two/board.trx
+cp one/board.trx two/copy.trx
+put one/board one/board.trx
+put two/board two/board.trx
+"$tool" export --to clickhouse -o renamed.clickhouse two/copy.trx >out 2>err || complain "export fails: $(cat err)"
+nr_checks=$((nr_checks + 2))
+[ "$(house "SELECT count() FROM files WHERE path LIKE '%board.trx'")" = 2 ] || complain 'two trace buffers of one name are one'
+cmp -s renamed.clickhouse/file one/board.clickhouse/file || complain 'a copy of a trace buffer has another number'
+
+# The query of doc/fleet.md lists what a count cannot be trusted in: also a trace buffer that was cut, but not a whole one.
+nr_checks=$((nr_checks + 1))
+head -c $(($(stat -c %s one/board.trx) - 1000)) one/board.trx >short.trx
+put short short.trx
+awk '/^    SELECT file, path, overwritten/ { is_text = 1 } is_text && /^$/ { exit } is_text' "$top/doc/fleet.md" >query
+house "SELECT path FROM ($(cat query)) WHERE path LIKE '%board.trx' OR path = 'short.trx' OR path = 'plain.trx'" >found
+[ "$(cat found)" = short.trx ] || complain "the query for losses finds: $(cat found)"
+
 # A number that is none is NULL, and the largest integer is whole.
 printf '6\t18446744073709551615\t18\n' >expected
 house 'SELECT countIf(load IS NULL), max(id), uniqExact(id) FROM type_request' >found

@@ -34,6 +34,7 @@ shows_not()
 fails 2 'needs one program or one process' doctor
 fails 2 'needs one program or one process' doctor true false
 fails 2 'nonsense: No such file' doctor nonsense
+fails 2 'is no regular file' doctor /tmp
 fails 2 'is not a process id' doctor 0
 fails 2 'there is no process 999999999' doctor 999999999
 fails 2 '--format takes' doctor --format csv true

@@ -75,7 +75,7 @@ compare_ctf()
 	cmp -s "$scratch/expected" "$scratch/found" ||
 		complain "$1: CTF has other events: $(diff "$scratch/expected" "$scratch/found" | head -5)"
 	[ "$(grep -c 'discarded' "$scratch/err")" -eq "$2" ] || complain "$1: not $2 gaps: $(head -3 "$scratch/err")"
-	nr_lost=$("$tool" info "$1" 2>/dev/null | awk '/^lost: (overwritten|dropped)/ {nr += $3} END {print nr + 0}')
+	nr_lost=$("$tool" info "$1" 2>/dev/null | awk '/^lost: (overwritten|dropped|log)/ {nr += $3} END {print nr + 0}')
 	[ "$2" -ne 1 ] || grep -q "discarded $nr_lost events\? " "$scratch/err" ||
 		complain "$1: lost $nr_lost events, and Babeltrace says: $(head -3 "$scratch/err")"
 	fails 2 'exists' export --to ctf -o "$scratch/ctf" "$scratch/whole.trx"
@@ -131,6 +131,9 @@ fi
 compare_ctf "$scratch/whole.trx" 0
 compare_ctf "$scratch/gap.trx" 1
 compare_ctf "$scratch/lossy.trx" 2
+# Only the log was full: there is no OVERFLOW, and its oldest events are missing before the first one.
+"$(dirname "$tool")/../tests/tool/mklog" "$scratch/looped.trx" 30000 16 worker 200000 || complain 'mklog fails'
+compare_ctf "$scratch/looped.trx" 1
 
 make_samples
 for sample in threadx filex netx_tcp netx_udp; do

@@ -357,6 +357,7 @@ for packed in "$top/tests/data/machines"/*.machine.trx.gz; do
 	rm x.trx
 done
 fails 2 'several hosts' export --to trx --per-core -o cores.trx m.trx
+fails 2 'several hosts' merge --per-core -o cores.trx a.trx b.trx
 
 # Two logs of one process on one host: its threads are one, and its events are there twice only if they were.
 cp a.trx d.trx

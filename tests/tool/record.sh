@@ -63,6 +63,7 @@ log=$scratch/log.trx
 fails 125 'takes a command, or -p PID' record
 fails 125 'takes a command, or -p PID' record -p 1 -- true
 fails 125 'is not a process id' record -p x
+fails 125 'give one of them' record --preload --inherit --children=no true
 fails 125 'is not a process id' record -p 0
 fails 125 'takes a number of bytes' record --size 12q true
 fails 125 'takes a number of bytes' record --log-size -1 true

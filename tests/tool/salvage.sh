@@ -146,6 +146,18 @@ for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$z
 		complain "$what loses events"
 done
 
+# What is written has the number, too.
+nr_checks=$((nr_checks + 3))
+"$tool" info "$cut" 2>/dev/null | grep -q "^not readable  *$((total - shown))\$" ||
+	complain 'info has no number of missing events'
+"$tool" export --to chrome -o - "$cut" 2>/dev/null | grep -q "\"lost in all: .*, $((total - shown)) not readable\"" ||
+	complain 'export --to chrome does not tell what could not be read'
+if has_program babeltrace2 'missing events in CTF' &&
+	"$tool" export --to ctf -o "$scratch/ctf" "$cut" 2>"$scratch/err"; then
+	babeltrace2 "$scratch/ctf" 2>&1 >/dev/null | grep -q "discarded $((total - shown)) events" ||
+		complain 'export --to ctf does not tell what could not be read'
+fi
+
 # The commit, and a frame.
 cp "$scratch/long.trx" "$cut"
 at $((at_frame + 8)) '\377\377' "$cut"

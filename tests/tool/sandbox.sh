@@ -169,6 +169,8 @@ if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { ex
 	self 1 'clone3 fails with 1' "not result['traces_others'] and
 		any('the thread that writes a log' in reason for reason in result['because'])" "$refuse" 1 clone3
 fi
+# The child of doctor --self ends without a signal.
+self 0 'kill fails with 1' "unused == $usual and result['traces_others']" timeout 60 "$refuse" 1 kill
 # As in a container that forwards only old system calls.
 all=rseq,membarrier,futex_waitv,perf_event_open,process_vm_readv,openat2,renameat2,memfd_create
 refused 0 $all "{'rseq', 'membarrier', 'futex_waitv', 'perf_event_open', 'process_vm_readv'}"
@@ -207,10 +209,15 @@ self 0 '/dev/shm of 3 MB' "result['shared_memory_size'] == 3 << 20 and result['t
 	1 <= result['rings'] < $cpus + $own and any('no room for more' in note for note in result['note'])" small 3m
 # Room for all rings, but not for the larger ones of record --preload; then not for one of these.  Each size is measured.
 rings=$((cpus + own))
-preload_ring=$(($(python3 -c 'import json; print(json.load(open("self.json"))["preload_rings_take"])') / rings))
+self 0 'as usual, in the directory of the machine' "result['rings_take'] > 0" as_usual
+preload_ring=$(python3 -c '
+import json
+result = json.load(open("self.json"))
+print(result["preload_rings_take"] // result["preload_rings"])')
 if [ $preload_ring -ge $((2 << 20)) ]; then
 	self 0 'room for the rings without --preload' "result['rings'] == $rings and 1 <= result['preload_rings'] < $rings and
-		result['preload_rings_take'] > result['rings_take'] and not any('fewer' in note for note in result['note']) and
+		result['preload_rings_take'] == result['preload_rings'] * $preload_ring and
+		not any('fewer' in note for note in result['note']) and
 		any('record --preload makes %d of %d' % (result['preload_rings'], $rings) in note for note in result['note'])" \
 		small $((preload_ring * 2 > (rings + 1) << 20 ? preload_ring * 2 : (rings + 1) << 20))
 	if has_object && [ "$(python3 -c 'import json; print(json.load(open("self.json"))["preload_rings"])')" -lt "$cpus" ]; then
@@ -228,10 +235,12 @@ fi
 smaller='no room in the shared memory for rings of [0-9]* bytes, so they have [0-9]*: events are lost'
 for size in 3m 1500k 1m; do
 	self 0 "/dev/shm of $size" "result['traces_others'] and result['preload_rings'] >= 1 and
-		any('makes rings of' in note for note in result['note'])" small $size
+		any('makes rings of' in note for note in result['note']) and
+		0 < result['rings_take'] <= result['shared_memory_size'] and
+		result['shared_memory_size'] >= result['preload_rings_take'] > 0" small $size
 	nr_checks=$((nr_checks + 1))
 	small $size "$tool" record --force --size 4M -o own.trx true >out 2>err && complain "$size: --size 4M has room"
-	grep -q 'not enough shared memory for rings of 4194304 bytes' err || complain "$size: --size 4M: $(cat err)"
+	grep -q 'no room in the shared memory for rings of 4194304 bytes' err || complain "$size: --size 4M: $(cat err)"
 	has_object || continue
 	nr_checks=$((nr_checks + 2))
 	small $size "$tool" record --preload --force -o own.trx true >out 2>err || complain "$size: record --preload: $(cat err)"
@@ -251,7 +260,25 @@ nr_checks=$((nr_checks + 1))
 small 100k "$tool" doctor --self --format json >self.json 2>err
 [ $? -eq 1 ] || complain "doctor --self does not find that there is no room: $(cat self.json err)"
 grep -q '"traces_others": false' self.json && grep -q 'there is no room for a ring' self.json || complain "no room: $(cat self.json)"
-refuses '/dev/shm of 100 kB' 'not enough shared memory' small 100k
+refuses '/dev/shm of 100 kB' 'no room in the shared memory' small 100k
+# With --size auto, the rings have no room to grow: it is not named as what helps.
+if has_object; then
+	nr_checks=$((nr_checks + 1))
+	small 3m "$tool" record --size auto --preload --force -o own.trx "$build/tests/tool/burst" 100000 >out 2>err
+	! grep -q 'with --size auto' err || complain "record --size auto says: $(cat err)"
+fi
+# Other things that run out: inodes, and addresses.
+few_inodes()
+{
+	mounted "mount -t tmpfs -o nr_inodes=3,mode=1777 tmpfs /dev/shm" "$@"
+}
+refuses '/dev/shm without inodes' 'no inodes left in the shared memory' few_inodes
+if has_object && [ "${PX_SANITIZED:-no}" = no ]; then
+	nr_checks=$((nr_checks + 1))
+	rm -f alone.trx
+	(ulimit -v 14000 && TXTRACE_OUT=$PWD/alone.trx LD_PRELOAD=$object exec true) >out 2>err
+	! grep -q 'no room in the shared memory' err || complain "ulimit -v: the object says: $(cat err)"
+fi
 
 # A /dev/shm that is read-only: the message names the directory, and the variable for another one.
 readonly_shm()
@@ -293,6 +320,29 @@ if without_proc true; then
 	alone 'no /proc' without_proc
 else
 	echo 'SKIP no /proc: it cannot be hidden'
+fi
+
+# No /sys: the CPUs are those of /proc/stat.
+without_sys()
+{
+	mounted "mount -t tmpfs -o mode=1777 tmpfs /dev/shm && mount -t tmpfs -o ro tmpfs /sys" "$@"
+}
+if without_sys true; then
+	self 0 'no /sys' "('perf_event_open' in unused) == ('perf_event_open' in $usual)" without_sys
+else
+	echo 'SKIP no /sys: it cannot be hidden'
+fi
+
+# A new pid name space with the /proc of the old one.
+with_foreign_proc()
+{
+	unshare -p -f "$@"
+}
+if with_foreign_proc true 2>/dev/null; then
+	nr_checks=$((nr_checks + 1))
+	with_foreign_proc "$tool" doctor --self >out 2>&1
+	grep -q '^because .*another pid name space' out || complain "a foreign /proc: doctor --self says $(cat out)"
+	refuses 'a foreign /proc' 'another pid name space' with_foreign_proc
 fi
 
 # A user name space, in which this user is root.

@@ -17,6 +17,16 @@ fails 2 '--format takes text, json or csv' sql --format jsonl "$scratch/empty"
 waits_make
 make_samples
 cd "$scratch" || exit 99
+# A result that is larger than the buffer ends early on a full device, and there is a message all the same.
+if [ -w /dev/full ]; then
+	for format in text csv json; do
+		nr_checks=$((nr_checks + 1))
+		"$tool" sql --format $format "$samples/threadx.trx" 'WITH RECURSIVE n(x) AS
+			(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 200000) SELECT x FROM n' >/dev/full 2>err
+		[ $? -eq 2 ] && [ "$(grep -c 'No space' err)" -eq 1 ] ||
+			complain "sql --format $format: no message says that the device is full: $(cat err)"
+	done
+fi
 mklog=$(dirname "$tool")/../tests/tool/mklog
 manual=$top/doc/man/txtrace-sql.1
 
@@ -330,10 +340,10 @@ frame=$(grep -abo PXF1 plain.trx | sed -n 9p | cut -d : -f 1)
 printf '\377\377\377\377' | dd of=damaged.trx bs=1 seek=$((frame + 500)) conv=notrunc 2>/dev/null
 for file in plain.trx looped.trx core damaged.trx; do
 	"$tool" info --format json "$file" 2>err |
-		sed -n 's/^  "\(lost_[odal][a-z]*\|gaps\|log_was_full\|log_has_lost_events\|complete\)": \([a-z0-9]*\),*$/\1=\2/p' |
+		sed -n 's/^  "\(lost_[odal][a-z]*\|missing\|gaps\|log_was_full\|log_has_lost_events\|complete\)": \([a-z0-9]*\),*$/\1=\2/p' |
 		sed -e 's/true/1/' -e 's/false/0/' -e 's/^lost_log/by_log/' -e 's/^lost_//' | sort >expected
 	ask "$file" "SELECT 'overwritten=' || overwritten || ' dropped=' || dropped || ' abandoned=' || abandoned ||
-		' by_log=' || by_log || ' gaps=' || gaps || ' log_was_full=' || log_was_full ||
+		' by_log=' || by_log || ' missing=' || missing || ' gaps=' || gaps || ' log_was_full=' || log_was_full ||
 		' log_has_lost_events=' || log_has_lost_events || ' complete=' || complete AS losses FROM files" | tr ' ' '\n' | sort >found
 	same "the losses of $file"
 	cat found >>losses
@@ -346,6 +356,10 @@ same 'the events that could not be read'
 ask "$samples/threadx.trx" 'SELECT log_was_full IS NULL, log_has_lost_events IS NULL, complete IS NULL FROM files' >found
 echo 1,1,1 >expected
 same 'the losses of a trace buffer'
+head -c $(($(stat -c %s "$samples/threadx.trx") - 1000)) "$samples/threadx.trx" >short.trx
+ask short.trx 'SELECT log_was_full IS NULL, log_has_lost_events IS NULL, complete FROM files' >found
+echo 1,1,0 >expected
+same 'the losses of a trace buffer that was cut'
 
 # No statement can write.
 ls >before
