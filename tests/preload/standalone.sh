@@ -168,9 +168,9 @@ if [ "$(id -u)" -eq 0 ]; then
 	printf '#include <sys/wait.h>\n#include <unistd.h>\nint main(void)\n{\n\tif (setuid(65534) != 0)\n\t\treturn 1;
 	if (fork() == 0)\n\t\t_exit(0);\n\treturn wait(NULL) < 0;\n}\n' >drop.c
 	${CC:-cc} drop.c -o drop || complain 'drop.c is not compiled'
-	mkdir -m 777 open
+	mkdir -m 777 dropped
 	chmod 711 "$scratch"
-	run TXTRACE_CHILDREN=yes TXTRACE_OUT="$scratch/open/%p.trx" ./drop
+	run TXTRACE_CHILDREN=yes TXTRACE_OUT="$scratch/dropped/%p.trx" ./drop
 	says 1 'the directory for shared memory, cannot be used: Permission denied; no log is written'
 	chmod 700 "$scratch"
 fi
