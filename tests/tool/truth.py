@@ -346,8 +346,17 @@ class Log:
                        [(f[0], ascii_of(unescaped(f[1])), f[2], f[3], ascii_of(unescaped(f[4]))) for f in found])
         self.same_rows("payloads of print and babeltrace2", [self.payload(e) for e in expected],
                        [self.found_payload(e, f[5]) for e, f in zip(expected, found)])
-        self.same("gaps of print and babeltrace2", sum(e["event"] == SYSTEM[0] for e in self.events),
+        # What a full log lost has an OVERFLOW with data, but for the oldest events of a log that loops.
+        gaps = [e for e in self.events if e["event"] == SYSTEM[0]]
+        has_lost = self.info.get("log_has_lost_events", False)
+        loops = self.info.get("log_full_policy") == "loop" and self.info["log_was_full"]
+        self.same("gaps of print and babeltrace2",
+                  len(gaps) + (has_lost and (loops or not any(e["hex"] for e in gaps))),
                   done.stderr.decode().count("discarded"))
+
+    @staticmethod
+    def has_filters(event):
+        return re.match(r"(filter|old)=", str(event["data"])) and event["type"] < 65536
 
     @staticmethod
     def is_of_kernel(event):
@@ -357,6 +366,8 @@ class Log:
     def payload(event):
         if Log.is_of_kernel(event):
             return re.findall(r"\b(tid|lost)=(\d+)", str(event["data"]))
+        if Log.has_filters(event):
+            return event["data"].removeprefix("filter=")
         if isinstance(event["data"], dict):
             return {name: value for name, value in event["data"].items()
                     if isinstance(value, int) and name not in THREADS}
@@ -366,6 +377,8 @@ class Log:
     def found_payload(event, text):
         if Log.is_of_kernel(event):
             return re.findall(r"\b(tid|lost) = (\d+)", text)
+        if Log.has_filters(event):
+            return "".join(re.findall(r'^ filters? = "(.*)" $', text))
         if isinstance(event["data"], dict):
             numbers = dict(re.findall(r'(\w+) = "?(-?\d+)"?(?=[ ,])', text))
             return {name: int(numbers[name]) if name in numbers else None
