@@ -453,9 +453,9 @@ bool px_standalone_pause(void)
 
 void px_standalone_resume(void)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, error = px_flush_resume_thread(log_trace);
 
-	if (px_flush_resume_thread(log_trace) != 0) {
+	if (error && error != EINVAL) { /* EINVAL: another thread has just completed the log */
 		log_pid = 0;
 		posix_trace_shutdown(log_trace);
 		px_warn("%s ends here: the program may create no thread any more", log_path);

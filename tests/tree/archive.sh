@@ -22,6 +22,7 @@ if [ -e Makefile ] && git -C "$srcdir" ls-files ':!.ci' ':!.clang-format' ':!.ed
 	>"$scratch/tracked" 2>/dev/null; then
 	MAKEFLAGS= make -s list-distributed | sed "s,^$srcdir/,," | sort -u >"$scratch/distributed"
 	nr_tracked=$(grep -c . "$scratch/tracked")
+	[ -s "$scratch/distributed" ] || complain 'make does not list what is distributed'
 	# Of some folders, all files are distributed.
 	awk 'NR == FNR { named[$0]; next }
 		{ for (name = $0; !(name in named); ) if (!sub("/[^/]*$", "", name)) { print; next } }' \
