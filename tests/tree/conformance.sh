@@ -71,27 +71,41 @@ awk -F '\t' '$2 == "" && $3 == "" { print $1 }' "$scratch/rows" >"$scratch/bare"
 complain_each 'has neither a test nor a reason' <"$scratch/bare"
 
 # suite <tab> test, for each test that exists
-for source in "$srcdir"/tests/*/*.c; do
-	[ -e "$source" ] || continue
-	suite=${source##*/}
-	grep -oE '[A-Z_]*TEST[A-Z_]*[[:space:]]*\([[:space:]]*[a-z][a-z0-9_]*' "$source" |
-		sed -E 's/.*\([[:space:]]*//' | sed "s/^/${suite%.c}\t/"
-done >"$scratch/tests"
+awk '
+FNR == 1 {
+	suite = FILENAME
+	gsub(/^.*\/|\.c$/, "", suite)
+}
+{
+	line = $0
+	while (match(line, /TEST[A-Z_]*[ \t]*\([ \t]*[a-z][a-z0-9_]*/)) {
+		test = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		sub(/^.*\([ \t]*/, "", test)
+		print suite "\t" test
+	}
+}' "$srcdir"/tests/*/*.c >"$scratch/tests"
 
-awk -F '\t' '{ n = split($2, t, " "); for (i = 1; i <= n; i++) print $1, t[i] }' \
-	"$scratch/rows" >"$scratch/claims"
+# ID <tab> test, for each test that a row claims: files, and the others that do not exist
+awk -F '\t' -v files="$scratch/files" '
+FILENAME ~ /tests$/ {
+	exists[$2]
+	exists[$1 ":" $2]
+	next
+}
+{
+	n = split($2, tests, " ")
+	for (i = 1; i <= n; i++)
+		if (tests[i] ~ /\// || tests[i] ~ /\.(sh|c|pml)$/)
+			print $1 "\t" tests[i] >files
+		else if (!(tests[i] in exists))
+			print $1 " names the test " tests[i] ","
+}' "$scratch/tests" "$scratch/rows" >"$scratch/strange"
+complain_each 'which does not exist' <"$scratch/strange"
 while read -r id test; do
-	case $test in
-	*.sh | *.c | *.pml | */*)
-		[ -e "$srcdir/tests/$test" ] || [ -e "$srcdir/$test" ] ||
-			complain "$id names the file $test, which does not exist"
-		continue
-		;;
-	*:*) pattern="${test%%:*}	${test#*:}" ;;
-	*) pattern="[a-z0-9_]*	$test" ;;
-	esac
-	grep -qx "$pattern" "$scratch/tests" || complain "$id names the test $test, which does not exist"
-done <"$scratch/claims"
+	[ -e "$srcdir/tests/$test" ] || [ -e "$srcdir/$test" ] ||
+		complain "$id names the file $test, which does not exist"
+done <"$scratch/files"
 
 rows=$(grep -c . "$scratch/rows")
 tested=$(awk -F '\t' '$2 != ""' "$scratch/rows" | grep -c .)
