@@ -87,9 +87,11 @@ extern void *px_hook_real_clone __attribute__((visibility("hidden")));
 extern void *px_hook_real_syscall __attribute__((visibility("hidden")));
 
 #define PX_IDENTITY(name, parameters, arguments) int(*name) parameters;
+#define PX_ALONE PX_IDENTITY
 struct px_hook_identity {
 #include "identity.def"
 };
+#undef PX_ALONE
 #undef PX_IDENTITY
 
 extern struct px_hook_identity px_hook_real_identity __attribute__((visibility("hidden")));

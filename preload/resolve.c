@@ -167,7 +167,9 @@ void px_hook_prepare(void)
 	px_write_once(&px_hook_real_clone, find_real("clone"));
 #define PX_IDENTITY(name, parameters, arguments)                                                   \
 	px_write_once((void **)(void *)&px_hook_real_identity.name, find_real(#name));
+#define PX_ALONE PX_IDENTITY
 #include "identity.def"
+#undef PX_ALONE
 #undef PX_IDENTITY
 	dlerror(); /* the program must not see errors of our lookups */
 	px_store_release(&is_prepared, 1);

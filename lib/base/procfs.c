@@ -409,3 +409,56 @@ bool px_procfs_has_different_threads(void)
 
 	return px_procfs_nr_threads() == 0 || find_thread(pid, differs_from_caller) != 0;
 }
+
+/* Return true if this line of /proc/<pid>/status tells what a thread may do. */
+static bool is_line_of_rights(const char key[3])
+{
+	static const char keys[][4] = {"Uid", "Gid", "Gro", "Cap", "NoN", "Sec"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (memcmp(key, keys[i], 3) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Return a hash of what a thread may do, or 0 if it is unknown.  The list of groups may have any length, and a signal
+ * handler may call this on a small stack, so do not keep the text.  Each thread has a /proc/<tid>.
+ */
+static uint64_t hash_rights(uint32_t tid)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	char path[PATH_BYTES], part[256], key[3];
+	int column = 0, fd;
+	bool is_ours = false;
+	ssize_t got;
+
+	put_path(path, tid, "/status");
+	fd = open_file(path);
+	if (fd < 0)
+		return 0;
+	while ((got = syscall(SYS_read, fd, part, sizeof(part))) > 0)
+		for (ssize_t i = 0; i < got; i++) {
+			if (column < 3)
+				key[column] = part[i];
+			if (++column == 3)
+				is_ours = is_line_of_rights(key);
+			if (part[i] == '\n')
+				column = 0;
+			if (is_ours)
+				hash = (hash ^ (unsigned char)part[i]) * UINT64_C(0x100000001b3);
+			is_ours &= column != 0;
+		}
+	syscall(SYS_close, fd);
+	return got < 0 ? 0 : hash;
+}
+
+bool px_procfs_has_other_rights(uint32_t tid)
+{
+	int saved_errno = errno;
+	uint64_t own = hash_rights((uint32_t)syscall(SYS_gettid));
+	bool has_other = own == 0 || hash_rights(tid) != own;
+
+	errno = saved_errno;
+	return has_other;
+}

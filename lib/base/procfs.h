@@ -89,6 +89,12 @@ int px_procfs_exit_status(void);
 bool px_procfs_has_different_threads(void);
 
 /*
+ * Return true if this thread has another user, other groups, capabilities or filters of system calls than the calling
+ * thread.  Also return true if this is unknown.  Needs little stack.
+ */
+bool px_procfs_has_other_rights(uint32_t tid);
+
+/*
  * Set *parent to the pid of the parent process, or to 0 if the process has no parent.  Set *start
  * to the start time of the process itself.  Return false if /proc/<pid>/stat cannot be read.
  */

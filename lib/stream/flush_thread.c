@@ -148,6 +148,8 @@ static void flush_until_end(unsigned long id)
 	uint64_t last_ns = px_clock_monotonic_ns();
 	struct px_stream *stream = px_handle_lock(id);
 
+	if (stream)
+		stream->logging.flusher_tid = (uint32_t)syscall(SYS_gettid);
 	while (stream) {
 		/*
 		 * While another thread flushes, wait with the flag lowered.  If it were raised, each dropped event
@@ -267,6 +269,7 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	if (pthread_attr_init(&attr) != 0)
 		return ENOMEM;
 	pthread_attr_setstacksize(&attr, STACK_BYTES + static_tls_bytes());
+	stream->logging.flusher_tid = 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, before);
 	error = create_thread(&stream->logging.flusher, &attr, (void *)(uintptr_t)id);
@@ -276,12 +279,13 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	return error == EPERM ? EPERM : error ? ENOMEM : 0;
 }
 
-bool px_flush_pause_thread(unsigned long id)
+bool px_flush_pause_thread(unsigned long id, bool always)
 {
 	struct px_stream *stream = px_handle_lock(id);
 	bool has_flusher = stream && stream->logging.has_flusher;
 	pthread_t flusher;
 
+	has_flusher = has_flusher && (always || px_procfs_has_other_rights(stream->logging.flusher_tid));
 	if (has_flusher) {
 		flusher = stream->logging.flusher;
 		stream->logging.has_flusher = false;

@@ -441,11 +441,11 @@ void px_standalone_end_log(void)
 	px_warn("%s ends here: the program filters the system calls of all its threads", log_path);
 }
 
-bool px_standalone_pause(void)
+bool px_standalone_pause(bool always)
 {
 	int saved_errno = errno;
 	bool has_paused = !px_is_confined() && log_pid != 0 && log_pid == (uint32_t)syscall(SYS_getpid) &&
-			  px_flush_pause_thread(log_trace);
+			  px_flush_pause_thread(log_trace, always);
 
 	errno = saved_errno;
 	return has_paused;

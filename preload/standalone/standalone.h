@@ -27,9 +27,10 @@ bool px_standalone_leaves_out(bool spawns);
 void px_standalone_end_log(void);
 
 /*
- * End the flush thread of this process, until px_standalone_resume().  Return false if there is none.  Keeps errno.
+ * End the flush thread of this process, until px_standalone_resume(): always, or if it has other rights than the
+ * calling thread.  Return false if no thread was ended.  Keeps errno.
  */
-bool px_standalone_pause(void);
+bool px_standalone_pause(bool always);
 
 /* Start it again, or complete the log if that is not possible.  Keeps errno. */
 void px_standalone_resume(void);

@@ -2,20 +2,27 @@
 /*
  * The kernel gives each thread its own user and groups, so the C library makes the system call in each thread.  If the
  * results differ, it calls abort().  They can differ: a thread may have given up capabilities, or have a filter for
- * system calls, since our flush thread began.  A program without other threads does not expect that.  So there is no
- * flush thread during the call, and the next one is made by a thread that has the new user.  These calls are not
- * recorded.
+ * system calls, since our flush thread began.  A program without other threads does not expect that.  So if rights
+ * differ, there is no flush thread during the call, and the next one is made by a thread that has the new user.  If
+ * they do not, the flush thread stays: a signal handler that has interrupted malloc() may change the user, but may
+ * create no thread.  These calls are not recorded.
  */
+#include <errno.h>
 #include <grp.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include "base/kernel_time.h"
 #include "hook.h"
 #include "standalone/standalone.h"
+
+#define ATTEMPTS 50
+#define NAP_NS 200000
 
 #define PX_IDENTITY(name, parameters, arguments)                                                   \
 	PX_WRAP int name parameters                                                                \
 	{                                                                                          \
-		bool has_paused = px_standalone_pause();                                           \
+		bool has_paused = px_standalone_pause(false);                                      \
 		int result;                                                                        \
                                                                                                    \
 		if (px_unlikely(!px_hook_real_identity.name))                                      \
@@ -25,5 +32,40 @@
 			px_standalone_resume();                                                    \
 		return result;                                                                     \
 	}
+
+/* These errors may mean that there are several threads. */
+static bool is_refused(int result)
+{
+	return result != 0 && (errno == EINVAL || errno == EUSERS);
+}
+
+/* A thread that was joined exists for some time more.  Return true if the call may succeed later. */
+static bool waits_for_end(int attempt)
+{
+	static const struct px_kernel_time nap = {.nanoseconds = NAP_NS};
+
+	if (attempt == ATTEMPTS)
+		return false;
+	px_kernel_sleep(&nap);
+	return true;
+}
+
+/* End the flush thread only if it may be what is in the way.  A call that fails has no effect. */
+#define PX_ALONE(name, parameters, arguments)                                                      \
+	PX_WRAP int name parameters                                                                \
+	{                                                                                          \
+		int result;                                                                        \
+                                                                                                   \
+		if (px_unlikely(!px_hook_real_identity.name))                                      \
+			px_hook_prepare();                                                         \
+		result = px_hook_real_identity.name arguments;                                     \
+		if (px_likely(!is_refused(result)) || !px_standalone_pause(true))                  \
+			return result;                                                             \
+		for (int i = 0; is_refused(result) && waits_for_end(i); i++)                       \
+			result = px_hook_real_identity.name arguments;                             \
+		px_standalone_resume();                                                            \
+		return result;                                                                     \
+	}
 #include "identity.def"
+#undef PX_ALONE
 #undef PX_IDENTITY

@@ -4,9 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +88,45 @@ START_TEST(start_times_of_other_time_namespaces_are_not_compared)
 }
 END_TEST
 
+/* A thread that gives up a right at the second meeting. */
+struct unlike {
+	pthread_barrier_t meeting;
+	uint32_t tid;
+};
+
+static void *give_up(void *argument)
+{
+	struct unlike *unlike = argument;
+
+	unlike->tid = (uint32_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&unlike->meeting);
+	pthread_barrier_wait(&unlike->meeting);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	pthread_barrier_wait(&unlike->meeting);
+	pthread_barrier_wait(&unlike->meeting);
+	return NULL;
+}
+
+START_TEST(rights_of_threads_are_compared)
+{
+	struct unlike unlike;
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_barrier_init(&unlike.meeting, NULL, 2), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, give_up, &unlike), 0);
+	pthread_barrier_wait(&unlike.meeting);
+	ck_assert(!px_procfs_has_other_rights((uint32_t)getpid()));
+	ck_assert(!px_procfs_has_other_rights(unlike.tid));
+	pthread_barrier_wait(&unlike.meeting);
+	pthread_barrier_wait(&unlike.meeting);
+	ck_assert(px_procfs_has_other_rights(unlike.tid));
+	pthread_barrier_wait(&unlike.meeting);
+	pthread_join(thread, NULL);
+	ck_assert(px_procfs_has_other_rights(0));
+	pthread_barrier_destroy(&unlike.meeting);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("procfs");
@@ -93,6 +135,7 @@ int main(void)
 	tcase_add_test(tests, another_start_time_is_another_process);
 	tcase_add_test(tests, ended_process_is_none);
 	tcase_add_test(tests, start_times_of_other_time_namespaces_are_not_compared);
+	tcase_add_test(tests, rights_of_threads_are_compared);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

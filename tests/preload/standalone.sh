@@ -174,6 +174,31 @@ if [ "$(id -u)" -eq 0 ]; then
 	says 1 'the directory for shared memory, cannot be used: Permission denied; no log is written'
 	chmod 700 "$scratch"
 fi
+# The kernel permits a new user name space only to a process with one thread.
+if unshare -r true 2>/dev/null; then
+	rm -f log.trx*
+	bare unshare -r cat /proc/self/uid_map
+	run TXTRACE_OUT=log.trx unshare -r cat /proc/self/uid_map
+	same 'a user name space'
+	is 'its log is complete' yes "$("$tool" info log.trx | sed -n 's/^complete  *//p')"
+	rm -f log.trx*
+	if unshare -rpf true 2>/dev/null; then
+		run TXTRACE_OUT=log.trx unshare -rpf echo inside
+		is 'what a user and a PID name space print' inside "$(cat out)"
+		says 1 'log.trx ends here: the program may create no thread any more'
+		rm -f log.trx*
+	fi
+else
+	echo 'SKIP name spaces: not permitted'
+fi
+if ${CC:-cc} "$top/tests/preload/user_in_handler.c" -o user_in_handler 2>err; then
+	rm -f log.trx*
+	run TXTRACE_OUT=log.trx ./user_in_handler
+	is 'a signal handler that changes the user' 0 "$code"
+	accepted log.trx
+else
+	complain "user_in_handler.c is not compiled: $(cat err)"
+fi
 timeout -k 1 120 env LD_PRELOAD="$object" TXTRACE_OUT=no/such/directory.trx "$scenes" threads 3 >out 2>&-
 is 'without stderr' 0 $?
 
