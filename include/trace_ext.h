@@ -279,7 +279,12 @@ struct txtrace_stream {
 	unsigned long long nr_dropped; /* events for which there was no room */
 	char name[TRACE_NAME_MAX + 1]; /* name of the trace: posix_trace_attr_setname() */
 	unsigned long long id;	       /* a number for txtrace_snapshot_stream(); no other stream of this user has it */
-	unsigned long long __reserved[7];
+	/* The first process that should be traced, but could not map the stream, so that its events are missing. */
+	pid_t absent;	   /* 0: none is known */
+	int absent_error;  /* why: an error number */
+	int absent_others; /* 1: there are others */
+	int __reserved_int_2;
+	unsigned long long __reserved[5];
 };
 
 /*

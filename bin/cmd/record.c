@@ -41,8 +41,10 @@
 
 static int end_stream(struct recording *recording)
 {
-	int error = posix_trace_shutdown(recording->trace);
+	int error;
 
+	txtrace_get_stream(recording->trace, &recording->stream);
+	error = posix_trace_shutdown(recording->trace);
 	recording->nr_unread = namer_count_unread(recording->namer);
 	descendants_free(&recording->descendants);
 	namer_free(recording->namer);
@@ -355,13 +357,14 @@ static bool finish_flight(struct recording *recording)
 								 recording->trace);
 	is_written = record_flight_take(recording, &file);
 	end_stream(recording);
+	record_report_absent(recording);
 	if (recording->options->is_quiet) {
 		if (is_written)
 			report_losses(file.path);
 		return is_written;
 	}
 	record_report_unread(recording);
-	if (is_written && !record_report_log(recording, file.path, &nr_events))
+	if (is_written && !record_report_log(recording, file.path, &nr_events) && recording->stream.absent == 0)
 		record_report_nothing(recording);
 	return is_written;
 }
@@ -392,11 +395,12 @@ static bool finish_log(struct recording *recording)
 		record_report_result(recording, nr_events, &loss, &status);
 		record_report_unread(recording);
 	}
+	record_report_absent(recording);
 	if (error)
 		message_error(error, "%s is incomplete", recording->shown);
 	else
 		record_report_full(recording, &status);
-	if (!error && !has_events)
+	if (!error && !has_events && recording->stream.absent == 0)
 		record_report_nothing(recording);
 	return end_relay(recording) && error == 0;
 }

@@ -178,6 +178,16 @@ void record_report_nothing(const struct recording *recording)
 		target_explain(&recording->target, recording->options->control.inherits);
 }
 
+void record_report_absent(const struct recording *recording)
+{
+	const struct txtrace_stream *stream = &recording->stream;
+
+	if (stream->absent != 0)
+		message("%s lacks the events of process %d%s, which could not map the trace: %s", recording->shown,
+			(int)stream->absent, stream->absent_others ? " and of others" : "",
+			strerror(stream->absent_error));
+}
+
 void record_report_unread(const struct recording *recording)
 {
 	if (recording->nr_unread > 0)

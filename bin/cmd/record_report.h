@@ -24,6 +24,9 @@ void record_report_full(const struct recording *recording, const struct posix_tr
 /* Report why there is no event. */
 void record_report_nothing(const struct recording *recording);
 
+/* Report that there are processes which should be traced, but could not map the stream. */
+void record_report_absent(const struct recording *recording);
+
 /* Report processes whose objects have no names: the tool could not read their modules. */
 void record_report_unread(const struct recording *recording);
 

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <time.h>
 #include <trace.h>
+#include <trace_ext.h>
 
 #include "base/clock.h"
 #include "base/output.h"
@@ -40,6 +41,7 @@ struct recording {
 	bool was_inspected;  /* the tool has read the loaded modules of the target */
 	struct namer *namer; /* the namer finds names for the objects of calls */
 	struct descendants descendants;
+	struct txtrace_stream stream; /* just before its end */
 	unsigned int nr_unread; /* number of processes whose objects have no names */
 };
 

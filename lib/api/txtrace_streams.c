@@ -23,6 +23,8 @@ static unsigned long long id_of(uint32_t index, uint32_t generation)
 static void describe(uint32_t index, const struct px_registry_slot *slot, const struct px_stream_list_entry *entry,
 		     struct txtrace_stream *to)
 {
+	const struct px_registry_absent absent = px_registry_absent(index, slot->generation);
+
 	*to = (struct txtrace_stream){
 		.controller = (pid_t)slot->controller.pid,
 		.target = (pid_t)slot->target.pid,
@@ -37,6 +39,9 @@ static void describe(uint32_t index, const struct px_registry_slot *slot, const 
 		.nr_events = entry->nr_recorded,
 		.nr_dropped = entry->nr_dropped,
 		.id = id_of(index, slot->generation),
+		.absent = (pid_t)absent.pid,
+		.absent_error = (int)absent.error,
+		.absent_others = absent.others,
 	};
 	memcpy(to->name, entry->name, sizeof(to->name));
 }

@@ -294,11 +294,46 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	px_write_once(&to->shared_names, slot->shared_names);
 	px_write_once(&to->segment, slot->segment);
 	px_write_once(&to->has_log, slot->has_log);
+	px_write_once(&to->absent, (uint64_t)slot->generation << 32);
 	px_store_release(&to->active, 1);
 	notify_trace_points();
 }
 
 /* No lock is needed: only the controller of this stream writes to the slot. */
+#define ABSENT_PID_SHIFT 10 /* Linux has no pid from 2^22 on */
+#define ABSENT_OTHERS (UINT64_C(1) << 9)
+#define ABSENT_ERROR (ABSENT_OTHERS - 1)
+
+/* The word has the generation, so a process that is late cannot note itself for the next stream of the slot. */
+void px_registry_note_absent(uint32_t index, uint32_t generation, uint32_t pid, int error)
+{
+	uint64_t *word = &registry->slot[index].absent;
+	uint64_t old = px_load_acquire(word);
+
+	while (old >> 32 == generation) {
+		uint32_t first = (uint32_t)old >> ABSENT_PID_SHIFT;
+		uint64_t new = first == 0	     ? old | (uint64_t)pid << ABSENT_PID_SHIFT |
+							((unsigned int)error & ABSENT_ERROR) :
+			       first != pid ? old | ABSENT_OTHERS :
+					      old;
+
+		if (new == old || px_compare_exchange(word, old, new))
+			return;
+		old = px_load_acquire(word);
+	}
+}
+
+struct px_registry_absent px_registry_absent(uint32_t index, uint32_t generation)
+{
+	uint64_t word = px_load_acquire(&registry->slot[index].absent);
+
+	if (word >> 32 != generation)
+		return (struct px_registry_absent){.pid = 0};
+	return (struct px_registry_absent){.pid = (uint32_t)word >> ABSENT_PID_SHIFT,
+					   .error = (uint32_t)(word & ABSENT_ERROR),
+					   .others = (word & ABSENT_OTHERS) != 0};
+}
+
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];

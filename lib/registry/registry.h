@@ -24,6 +24,7 @@
 #define PX_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -80,10 +81,14 @@ struct px_registry_slot {
 	uint32_t segment;
 	/* 1: if the controller dies, another process needs the segment to complete the log. */
 	uint32_t has_log;
-	uint32_t reserved[14];
+	uint32_t reserved;
+	/* A process that could not attach the stream: generation << 32 | pid << 10 | other ones << 9 | error; or 0. */
+	uint64_t absent;
+	uint32_t reserved_2[10];
 };
 
 _Static_assert(sizeof(struct px_registry_slot) == 128, "slot");
+_Static_assert(offsetof(struct px_registry_slot, absent) % 8 == 0, "lock-free");
 
 struct px_registry {
 	struct px_registry_gate gate;
@@ -152,6 +157,22 @@ void px_registry_withdraw(uint32_t index, uint32_t generation);
  * Async-signal-safe.
  */
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot);
+
+/*
+ * The processes that a stream should trace, but that could not map it, or had no memory for it.  A process notes
+ * itself, because nobody else can know; another one may get its pid later.
+ */
+struct px_registry_absent {
+	uint32_t pid;	/* the first one; 0: none */
+	uint32_t error; /* why it could not: an error number */
+	bool others;	/* there were others after it */
+};
+
+/* Note this process for the stream of this generation, if the stream still exists.  Async-signal-safe. */
+void px_registry_note_absent(uint32_t index, uint32_t generation, uint32_t pid, int error);
+
+/* Get what px_registry_note_absent() noted for the stream of this generation.  Untrusted: any process may write it. */
+struct px_registry_absent px_registry_absent(uint32_t index, uint32_t generation);
 
 /* Store slot->has_log in the registry, for a stream of this process. */
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot);

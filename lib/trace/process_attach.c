@@ -117,6 +117,13 @@ bool px_process_traces_us(const struct px_self *self, uint32_t index, struct px_
 		px_read_once(&self->inherited[index]) == slot->generation);
 }
 
+/* The controller tells this, because the trace itself then looks as if the process had done nothing. */
+static void note_absent(uint32_t index, uint32_t generation, uint32_t pid, int error)
+{
+	if (error != ENOENT) /* it has just ended */
+		px_registry_note_absent(index, generation, pid, error);
+}
+
 /*
  * Attach to the stream in a slot, or detach from it, until the view agrees with the slot.  Return
  * true if anything changed.  This is lock-free: the loop repeats only if the slot or the view has
@@ -132,13 +139,19 @@ static bool follow_slot(struct px_self *self, uint32_t index)
 		struct px_view *view = px_load_acquire(&self->view[index]);
 		struct px_registry_slot slot;
 		bool wanted = px_process_traces_us(self, index, &slot, &us);
+		int error;
 
 		if (view ? wanted && view->generation == slot.generation : !wanted)
 			return changed;
-		if (view)
+		if (view) {
 			detach(self, index, view);
-		else if (attach(self, index, &slot) != 0 && !px_load_acquire(&self->view[index]))
-			return changed;
+		} else {
+			error = attach(self, index, &slot);
+			if (error && !px_load_acquire(&self->view[index])) {
+				note_absent(index, slot.generation, us.pid, error);
+				return changed;
+			}
+		}
 		changed = true;
 	}
 }

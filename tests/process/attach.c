@@ -611,6 +611,95 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 }
 END_TEST
 
+/* A target that has no room for the stream.  The pipes: the stream exists; the target has traced. */
+static pid_t begin_narrow_target(int exists[2], int done[2])
+{
+	struct rlimit tight;
+	pid_t pid;
+	char byte;
+
+	ck_assert_int_eq(pipe(exists), 0);
+	ck_assert_int_eq(pipe(done), 0);
+	pid = fork();
+	if (pid != 0)
+		return pid;
+	getrlimit(RLIMIT_AS, &tight);
+	tight.rlim_cur = mapped_bytes() + (1 << 20);
+	setrlimit(RLIMIT_AS, &tight);
+	ck_assert_int_eq(read(exists[0], &byte, 1), 1);
+	px_test_trace(type, 1);
+	px_test_trace(type, 2);
+	ck_assert_int_eq(write(done[1], "", 1), 1);
+	pause();
+	_exit(0);
+}
+
+static void end_target(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A trace without events of a process must not look as if the process had done nothing. */
+START_TEST(a_process_that_cannot_map_a_stream_is_told)
+{
+	struct px_registry_slot slot;
+	struct txtrace_stream info;
+	int exists[2], done[2];
+	trace_attr_t attr;
+	trace_id_t stream;
+	uint32_t index;
+	pid_t pid;
+	char byte;
+
+	if (getenv("PX_SANITIZED")) {
+		px_test_skip("a sanitizer maps memory in its own way");
+		return;
+	}
+	pid = begin_narrow_target(exists, done);
+	ok(posix_trace_attr_init(&attr));
+	ok(txtrace_attr_setrings(&attr, 1));
+	ok(posix_trace_attr_setstreamsize(&attr, 16 << 20));
+	ok(posix_trace_create(pid, &attr, &stream));
+	ok(posix_trace_start(stream));
+	ok(txtrace_get_stream(stream, &info));
+	ck_assert_int_eq(info.absent, 0);
+	ck_assert_int_eq(write(exists[1], "", 1), 1);
+	ck_assert_int_eq(read(done[0], &byte, 1), 1);
+	ok(txtrace_get_stream(stream, &info));
+	if (info.absent == 0 && info.nr_events > 1) {
+		px_test_skip("no limit of memory");
+		end_target(pid);
+		return;
+	}
+	ck_assert_int_eq(info.absent, pid);
+	ck_assert_int_eq(info.absent_error, ENOMEM);
+	ck_assert_int_eq(info.absent_others, 0);
+
+	/* Another one; and one that is late, and meant the stream that the slot had before. */
+	index = (uint32_t)info.id;
+	ck_assert(px_registry_read(index, &slot));
+	px_registry_note_absent(index, slot.generation, 77, EMFILE);
+	px_registry_note_absent(index, slot.generation - 1, 78, EACCES);
+	ok(txtrace_get_stream(stream, &info));
+	ck_assert_int_eq(info.absent, pid);
+	ck_assert_int_eq(info.absent_error, ENOMEM);
+	ck_assert_int_eq(info.absent_others, 1);
+	end_target(pid);
+	ok(posix_trace_shutdown(stream));
+	px_registry_note_absent(index, slot.generation, 79, EACCES);
+	stream = create();
+	ok(txtrace_get_stream(stream, &info));
+	ck_assert_uint_eq((uint32_t)info.id, index);
+	ck_assert_int_eq(info.absent, 0);
+	ok(posix_trace_shutdown(stream));
+	for (int i = 0; i < 2; i++) {
+		close(exists[i]);
+		close(done[i]);
+	}
+}
+END_TEST
+
 /*
  * The library calls these functions.  They act like a kernel that undoes an allocation when a signal comes, while a
  * timer fires faster than an allocation ends.
@@ -1038,6 +1127,7 @@ static Suite *make_suite(void)
 	tcase_add_checked_fixture(places, setup, teardown);
 	tcase_set_timeout(places, 30);
 	tcase_add_test(places, create_with_memory_for_one_of_two_mappings_is_enomem);
+	tcase_add_test(places, a_process_that_cannot_map_a_stream_is_told);
 	tcase_add_loop_test(places, shutdown_killed_anywhere_leaves_nothing_behind_the_next_create,
 			    0, 2);
 	tcase_add_test(places, shutdown_after_a_change_of_user_leaves_what_the_next_create_removes);

@@ -278,6 +278,10 @@ if has_object && [ "${PX_SANITIZED:-no}" = no ]; then
 	rm -f alone.trx
 	(ulimit -v 14000 && TXTRACE_OUT=$PWD/alone.trx LD_PRELOAD=$object exec true) >out 2>err
 	! grep -q 'no room in the shared memory' err || complain "ulimit -v: the object says: $(cat err)"
+	nr_checks=$((nr_checks + 1))
+	timeout 60 "$tool" record --preload --force -o own.trx sh -c 'ulimit -v 14000; exec true' >out 2>err
+	grep -q 'own.trx lacks the events of process [0-9]*, which could not map the trace: Cannot allocate memory' err ||
+		complain "ulimit -v: record says: $(cat err)"
 fi
 
 # A /dev/shm that is read-only: the message names the directory, and the variable for another one.
