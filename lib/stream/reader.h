@@ -69,7 +69,7 @@ struct px_cursor {
 	uint64_t nr_marked;	   /* nr_marked of the ring at the last look at its marks */
 	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
 	uint64_t released;	   /* if the reader keeps slots: slots below this position may be freed */
-	bool tail_is_held;	   /* the tail is lower than position, because a reservation was set aside */
+	bool tail_is_held; /* the tail is lower than released: a reservation was set aside, or the ring is partial */
 };
 
 #define PX_READER_ASIDE_MAX 512

@@ -164,13 +164,14 @@ void px_reader_release(struct px_reader *reader, const struct px_checkpoint *che
 	for (uint32_t i = 0; reader->keeps_slots && i < reader->view->rings.nr_rings; i++) {
 		struct px_cursor *cursor = &reader->cursor[i];
 		struct px_ring ring = px_rings_get(&reader->view->rings, i);
+		bool has_more = (int64_t)(checkpoint->ring[i].position - cursor->released) > 0;
+		bool is_partial = px_growth_is_partial(reader->view, ring.control);
 		uint64_t tail;
 
-		if (px_growth_is_partial(reader->view, ring.control))
-			continue;
-		if ((int64_t)(checkpoint->ring[i].position - cursor->released) > 0)
+		if (has_more)
 			cursor->released = checkpoint->ring[i].position;
-		else if (!cursor->tail_is_held)
+		cursor->tail_is_held |= is_partial && has_more;
+		if (is_partial || (!has_more && !cursor->tail_is_held))
 			continue;
 		tail = px_aside_tail(reader, i, cursor->released);
 		cursor->tail_is_held = tail != cursor->released;

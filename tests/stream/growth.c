@@ -22,10 +22,13 @@ static trace_id_t stream, log_id;
 static int file;
 static struct px_test_event seen;
 static uint32_t holds_flushes;
+static uint64_t nr_writes; /* of the log, since the stream began */
 static bool can_grow;
 
 static void hold_flushes(const char *point)
 {
+	if (strcmp(point, "log.write.begin") == 0)
+		px_fetch_add(&nr_writes, UINT64_C(1));
 	while (strcmp(point, "log.write.begin") == 0 && px_load_acquire(&holds_flushes))
 		usleep(1000);
 }
@@ -66,6 +69,7 @@ static void setup(void)
 		return;
 	}
 	px_store_release(&holds_flushes, 0U);
+	nr_writes = 0;
 	__atomic_store_n(&px_testpoint_hook, hold_flushes, __ATOMIC_RELEASE);
 	ok(posix_trace_start(stream));
 }
@@ -187,6 +191,28 @@ START_TEST(growth_rings_grow_for_each_process_that_writes)
 }
 END_TEST
 
+/*
+ * A ring that can still grow does not free slots.  So what was written must not count as slots that the writers need:
+ * otherwise each further event is a write of its own.
+ */
+START_TEST(growth_many_events_are_written_together)
+{
+	enum { EACH = 10000 };
+
+	if (!can_grow) {
+		px_test_skip("this kernel cannot populate memory");
+		return;
+	}
+	for (uint32_t i = 0; i < MANY; i += EACH) {
+		record(i, i + EACH);
+		ok(posix_trace_flush(stream));
+	}
+	ck_assert_uint_eq(nr_dropped(), 0);
+	ck_assert_uint_lt(px_load_acquire(&nr_writes), MANY / 100);
+	ck_assert_uint_eq(count_log(1, MANY), MANY);
+}
+END_TEST
+
 /* The stream stops when its largest rings are full, goes on after a flush, and counts what it drops. */
 START_TEST(growth_events_beyond_the_largest_size_are_counted)
 {
@@ -240,6 +266,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, growth_events_beyond_the_first_memory_are_all_recorded);
 	tcase_add_test(tcase, growth_rings_grow_for_each_process_that_writes);
+	tcase_add_test(tcase, growth_many_events_are_written_together);
 	tcase_add_test(tcase, growth_events_beyond_the_largest_size_are_counted);
 	tcase_add_test(tcase, growth_needs_a_stream_that_flushes);
 	suite_add_tcase(suite, tcase);
