@@ -14,6 +14,15 @@
  * inside a caller, and the address would be that of another call.
  */
 #define PX_EXPORT_CALL PX_EXPORT PX_NOINLINE
+/*
+ * In test builds, a test can define the function itself.  With -flto, the linker could not replace it with --wrap,
+ * because the function can be inside its callers.
+ */
+#ifdef PX_TESTPOINTS
+#define PX_REPLACEABLE __attribute__((weak))
+#else
+#define PX_REPLACEABLE
+#endif
 #define PX_COLD __attribute__((cold, noinline))
 #define px_likely(condition) __builtin_expect(!!(condition), 1)
 #define px_unlikely(condition) __builtin_expect(!!(condition), 0)

@@ -278,7 +278,7 @@ static clock_function *find_clock(void)
 	return found ? (clock_function *)found : clock_by_system_call;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *now)
+PX_REPLACEABLE int clock_gettime(clockid_t clock, struct timespec *now)
 {
 	static clock_function *function; /* threads that search at the same time find the same function */
 	clock_function *to_call = px_read_once(&function);

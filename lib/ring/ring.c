@@ -5,7 +5,8 @@
 
 #define ASKED_MAX 1024 /* at most this many threads have claims in a ring, except in hostile memory */
 
-__thread struct px_claim px_first_claim PX_TLS;
+/* The link-time optimizer does not see that assembly code uses it. */
+__attribute__((used)) __thread struct px_claim px_first_claim PX_TLS;
 
 #ifdef PX_TESTPOINTS
 void (*px_testpoint_hook)(const char *name);

@@ -94,9 +94,9 @@ static __attribute__((used)) void before_syscall(long number, unsigned long a, u
 #ifdef __x86_64__
 /*
  * Until the real function is known, use our own system call (base/system.h).  The lookup of the real function may need
- * it.
+ * it.  The link-time optimizer does not see that assembly code uses this.
  */
-void *px_hook_real_syscall = (void *)syscall;
+__attribute__((used)) void *px_hook_real_syscall = (void *)syscall;
 
 /*
  * This function has no frame, because a system call may return twice, or on another stack.  So it tells the compiler
