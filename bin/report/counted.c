@@ -66,7 +66,58 @@ static void take_ran(const struct counted *counted, struct counted_row *row, boo
 	row->until_ns = at_ns;
 }
 
-/* What a thread says of itself: its beginning and its time, but not for how long it was ready. */
+/*
+ * A thread that executes another program has another handle from then on.  The kernel goes on to count, so the row of
+ * the new program begins with the last count of the former.  What the stream reads of the time ready is seldom of the
+ * same moment, so it is not known of which program it is.
+ */
+static void begin_program(struct counted *counted, uint64_t *known, unsigned int context)
+{
+	const struct counted_row former = counted->row[*known - 1];
+
+	counted->row[*known - 1].is_part = true;
+	counted->row[*known - 1].knows_ready = false;
+	counted->row = must(reallocarray(counted->row, counted->nr_rows + 1, sizeof(*counted->row)));
+	counted->row[counted->nr_rows++] = (struct counted_row){.pid = former.pid,
+								.tid = former.tid,
+								.context = context,
+								.from_ns = former.until_ns,
+								.until_ns = former.until_ns,
+								.ran_from_ns = former.ran_from_ns + former.ran_ns,
+								.ran_at_ns = former.ran_at_ns,
+								.is_part = true};
+	memcpy(counted->row[counted->nr_rows - 1].name, former.name, sizeof(former.name));
+	*known = counted->nr_rows;
+}
+
+static void begin_thread(struct counted *counted, const struct txtrace_object *object, unsigned int context)
+{
+	uint64_t *known = map_get(&counted->row_of, key_of(object->pid, object->tid));
+	unsigned int before = *known ? counted->row[*known - 1].context : 0;
+
+	*map_get(&counted->began, key_of(object->pid, object->tid)) = 1;
+	if (before != context && map_find(&counted->is_seen, before))
+		*known = 0; /* that thread has ended */
+}
+
+/* The thread records with this handle.  What the counts of the kernel say of it may be too late or too early. */
+static void note_handle(struct counted *counted, const struct txtrace_object *object, unsigned int context)
+{
+	uint64_t *known, *is_seen;
+
+	if (context == counted->last_context)
+		return;
+	counted->last_context = context;
+	is_seen = map_get(&counted->is_seen, context);
+	known = map_get(&counted->row_of, key_of(object->pid, object->tid));
+	if (*known && !*is_seen && map_find(&counted->is_seen, counted->row[*known - 1].context))
+		begin_program(counted, known, context);
+	else if (*known && !*is_seen)
+		counted->row[*known - 1].context = context;
+	*is_seen = 1;
+}
+
+/* What a thread says of itself: its handle, its beginning and its time, but not for how long it was ready. */
 static void take_own(struct counted *counted, const struct event *event, int64_t at_ns)
 {
 	const struct txtrace_object *object = source_object(counted->events->source, event->context);
@@ -77,11 +128,13 @@ static void take_own(struct counted *counted, const struct event *event, int64_t
 	if (!object || object->type != OBJECT_THREAD)
 		return;
 	if (event->row && event->row == calltable_find("txtrace_thread_start"))
-		*map_get(&counted->began, key_of(object->pid, object->tid)) = 1;
+		begin_thread(counted, object, event->context);
+	note_handle(counted, object, event->context);
 	if (!thread_time_read(event, &time))
 		return;
 	row = row_of(counted, object->pid, object->tid, &is_new);
-	row->context = event->context;
+	if (is_new)
+		row->context = event->context;
 	take_ran(counted, row, is_new, at_ns, time.ran_ns, 0);
 }
 
@@ -92,7 +145,7 @@ void counted_event(struct counted *counted, const struct event *event)
 	struct counted_row *row;
 	bool is_new;
 
-	if (at_ns >= counted->events->begin && at_ns <= counted->events->end)
+	if (record.kind == SCHED_NONE && at_ns >= counted->events->begin && at_ns <= counted->events->end)
 		take_own(counted, event, at_ns);
 	if (record.kind == SCHED_CPU_TIME && !counted->has_first) {
 		counted->has_first = true;
@@ -102,10 +155,10 @@ void counted_event(struct counted *counted, const struct event *event)
 		return;
 	row = row_of(counted, record.counted.pid, record.counted.tid, &is_new);
 	memcpy(row->name, record.counted.name, sizeof(row->name));
-	if (event->context != 0)
+	if (row->context == 0)
 		row->context = event->context;
 	take_ran(counted, row, is_new, at_ns, (int64_t)record.counted.ran_ns, (int64_t)record.counted.ready_ns);
-	row->knows_ready = true;
+	row->knows_ready = !row->is_part;
 	row->ready_ns = (int64_t)record.counted.ready_ns - row->ready_from_ns;
 }
 
@@ -114,4 +167,5 @@ void counted_free(struct counted *counted)
 	free(counted->row);
 	map_free(&counted->row_of);
 	map_free(&counted->began);
+	map_free(&counted->is_seen);
 }

@@ -9,6 +9,7 @@
 
 #include "report/events.h"
 
+/* A thread of a program. */
 struct counted_row {
 	pid_t pid, tid;
 	unsigned int context; /* 0: the thread has no handle */
@@ -19,6 +20,7 @@ struct counted_row {
 	int64_t ran_at_ns; /* the time of the count that ran_ns comes from */
 	bool knows_ready; /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
 	bool is_late; /* it began in the log */
+	bool is_part; /* the thread of the kernel has another row of another program, too */
 };
 
 struct counted {
@@ -27,7 +29,9 @@ struct counted {
 	size_t nr_rows;
 	bool has_first;
 	int64_t first_ns; /* the time of the first counts of the log */
-	struct map row_of; /* key: pid and tid; value: 1 + index */
+	struct map row_of; /* key: pid and tid; value: 1 + index of the row of the newest program */
+	struct map is_seen; /* key: handle; value: 1 if the thread has recorded an event with it */
+	unsigned int last_context;
 	struct map began; /* key: pid and tid; value: 1 if the log has the beginning of the thread */
 };
 

@@ -86,7 +86,7 @@ void periods_find_thread(struct waits *waits, struct waiter *thread)
 	if (object && object->type == OBJECT_THREAD && thread_states_has_records(&waits->states, object->pid))
 		thread->sched = thread_states_get(&waits->states, object->pid, object->tid);
 	if (thread->sched)
-		thread_states_set_context(&waits->states, thread->sched, thread->context);
+		thread->sched = thread_states_set_context(&waits->states, thread->sched, thread->context);
 }
 
 /* Find the signal that woke the thread: the last one by the waker before the thread ran again. */

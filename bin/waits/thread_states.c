@@ -146,7 +146,7 @@ struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, 
 	thread->tid = tid;
 	thread->begin_ns = thread->since_ns = scope->is_valid ? scope->valid_ns : first_ns(states, scope);
 	thread->is_first = scope->is_valid && scope->is_whole;
-	thread->index = states->nr_threads++;
+	thread->index = thread->kernel_index = states->nr_threads++;
 	if (states->last)
 		states->last->next = thread;
 	else
@@ -375,11 +375,36 @@ static void name_thread(struct thread_states *states, struct sched_thread *threa
 	change(states, thread, state, states->now_ns);
 }
 
-void thread_states_set_context(struct thread_states *states, struct sched_thread *thread, unsigned int context)
+static bool had_context(const struct sched_thread *thread, unsigned int context)
 {
-	if (thread->context != 0 && thread->context != context)
-		change(states, thread, thread->state, states->now_ns);
-	thread->context = context;
+	while (thread && thread->context != context)
+		thread = thread->former;
+	return thread != NULL;
+}
+
+struct sched_thread *thread_states_set_context(struct thread_states *states, struct sched_thread *thread,
+					       unsigned int context)
+{
+	struct sched_thread *next;
+	enum thread_state state = thread->state;
+
+	if (thread->context == 0)
+		thread->context = context;
+	if (had_context(thread, context))
+		return thread;
+	end_thread(states, thread, states->now_ns);
+	next = thread_states_get(states, thread->pid, thread->tid);
+	memcpy(next->name, thread->name, sizeof(next->name));
+	next->context = context;
+	next->state = state;
+	next->begin_ns = next->since_ns = thread->end_ns;
+	next->cpu = thread->cpu;
+	next->has_cpu = thread->has_cpu;
+	next->taker = thread->taker;
+	next->is_first = thread->is_first;
+	next->kernel_index = thread->kernel_index;
+	next->former = thread;
+	return next;
 }
 
 static void apply_thread(struct thread_states *states, const struct event *event, const struct sched_record *record)
@@ -388,7 +413,7 @@ static void apply_thread(struct thread_states *states, const struct event *event
 	struct sched_thread *thread = thread_states_get(states, record->thread.pid, record->thread.tid);
 
 	if (event->context != 0)
-		thread_states_set_context(states, thread, event->context);
+		thread = thread_states_set_context(states, thread, event->context);
 	if (record->kind == SCHED_THREAD) {
 		name_thread(states, thread, record, is_new);
 		return;

@@ -29,6 +29,7 @@ struct state_times {
 	int64_t ns[THREAD_STATES];
 };
 
+/* A thread of a program.  If a thread of the kernel executes another program, it goes on as another one of these. */
 struct sched_thread {
 	pid_t pid, tid;
 	char name[16];	      /* from the records; empty if they have no name */
@@ -55,6 +56,8 @@ struct sched_thread {
 	bool has_slept;
 
 	size_t index;
+	size_t kernel_index; /* the index of the thread's first program */
+	const struct sched_thread *former; /* the same thread in the program before, or NULL */
 	struct sched_thread *next; /* the next thread in the order of first records */
 };
 
@@ -129,9 +132,11 @@ void thread_states_end(struct thread_states *states);
 struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, pid_t tid);
 
 /*
- * From now on the thread has this handle: after an exec it has another one.  What it did before counts for the former.
+ * From now on the thread has this handle: after an exec it has another one.  Then the former thread ends, and this
+ * returns the one of the new program, which goes on in the same state.
  */
-void thread_states_set_context(struct thread_states *states, struct sched_thread *thread, unsigned int context);
+struct sched_thread *thread_states_set_context(struct thread_states *states, struct sched_thread *thread,
+					       unsigned int context);
 
 /* Return what the thread did from its beginning until at_ns, a time that is not before its last record. */
 struct state_times thread_states_until(const struct sched_thread *thread, int64_t at_ns);

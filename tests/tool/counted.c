@@ -28,12 +28,13 @@ void message_error(int error, const char *format, ...)
 	(void)format;
 }
 
-/* The counts come from the recorder, so no thread of the log is asked for. */
+/* Each handle is one of the same thread, which executes other programs. */
 const struct txtrace_object *source_object(const struct source *unused, unsigned int handle)
 {
+	static const struct txtrace_object thread = {.type = OBJECT_THREAD, .pid = 4711, .tid = TID};
+
 	(void)unused;
-	(void)handle;
-	return NULL;
+	return handle > 0 ? &thread : NULL;
 }
 
 static void setup(void)
@@ -58,6 +59,14 @@ static void count(int64_t at_ns, int64_t ran_ns)
 
 	event.data = (void *)&time;
 	event.size = sizeof(time);
+	counted_event(&counted, &event);
+}
+
+/* At this time, the thread records an event with this handle. */
+static void record(int64_t at_ns, unsigned int handle)
+{
+	struct event event = {.type = POSIX_TRACE_UNNAMED_USEREVENT, .time_ns = at_ns, .context = handle};
+
 	counted_event(&counted, &event);
 }
 
@@ -115,6 +124,27 @@ START_TEST(much_smaller_count_is_that_of_another_thread)
 }
 END_TEST
 
+START_TEST(each_program_of_a_thread_has_its_own_time)
+{
+	count(0, 100 * MS);
+	record(1 * MS, 1);
+	count(10 * MS, 108 * MS);
+	record(12 * MS, 2);
+	count(20 * MS, 113 * MS);
+	record(21 * MS, 1); /* a merged log may have two logs of the thread */
+	count(30 * MS, 120 * MS);
+	ck_assert_uint_eq(counted.nr_rows, 2);
+	ck_assert_uint_eq(counted.row[0].context, 1);
+	ck_assert_int_eq(counted.row[0].until_ns, 10 * MS);
+	ck_assert_int_eq(counted.row[0].ran_ns, 8 * MS);
+	ck_assert_uint_eq(counted.row[1].context, 2);
+	ck_assert_int_eq(counted.row[1].from_ns, 10 * MS);
+	ck_assert_int_eq(counted.row[1].until_ns, 30 * MS);
+	ck_assert_int_eq(counted.row[1].ran_ns, 12 * MS);
+	ck_assert(!counted.row[0].knows_ready && !counted.row[1].knows_ready);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("counts");
@@ -125,6 +155,7 @@ int main(void)
 	tcase_add_test(tcase, thread_runs_no_longer_than_it_lives);
 	tcase_add_test(tcase, count_from_the_other_source_may_be_a_little_smaller);
 	tcase_add_test(tcase, much_smaller_count_is_that_of_another_thread);
+	tcase_add_test(tcase, each_program_of_a_thread_has_its_own_time);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -18,6 +18,8 @@
  *						a recorded call (calls.def), with OBJECT in hex; PHASE is whole, begins
  *						or ends
  *
+ *	TIME exec TID HANDLE NAME		the thread executes another program: from now on it has this handle and
+ *						name
  *	TIME priority TID NUMBER		from now on, the thread has this priority in its events; at first 100
  *
  * STATE is unknown, running, ready, blocked, ended or runnable.
@@ -42,6 +44,7 @@ static struct px_log_state log_state;
 static unsigned int line_number;
 static unsigned int process = 100;
 static unsigned int priority_of[256]; /* by tid; 1 + the priority, or 0 */
+static unsigned int handle_of[256];   /* by tid, after an exec; or 0 */
 
 static void fail(const char *what)
 {
@@ -60,9 +63,14 @@ static unsigned int state_of(const char *word)
 	return 0;
 }
 
+static uint32_t handle(uint32_t tid)
+{
+	return px_txtb_handle(PX_TXTB_THREAD, handle_of[tid % 256] ? handle_of[tid % 256] : tid);
+}
+
 static void add_thread(uint32_t tid, const char *name)
 {
-	struct px_object object = {.handle = px_txtb_handle(PX_TXTB_THREAD, tid),
+	struct px_object object = {.handle = handle(tid),
 				   .type = PX_TXTB_THREAD,
 				   .priority = 100,
 				   .pid = process,
@@ -85,7 +93,7 @@ static void append(uint64_t time_us, uint32_t id, uint32_t tid, uint32_t cpu, ui
 		.record = {.id = id,
 			   .pid = tid ? process : 0,
 			   .thread = tid ? 0x7000 + tid : 0,
-			   .context = tid ? px_txtb_handle(PX_TXTB_THREAD, tid) : 0,
+			   .context = tid ? handle(tid) : 0,
 			   .priority = px_txtb_priority_word(tid ? of_thread : 0),
 			   .cpu = cpu,
 			   .flags = flags},
@@ -159,6 +167,12 @@ static void append_call(uint64_t time_us, const char *rest)
 	append(time_us, id, tid, cpu, flags, &data, sizeof(data));
 }
 
+static void execute(uint32_t tid, unsigned int other, const char *name)
+{
+	handle_of[tid % 256] = other;
+	add_thread(tid, name);
+}
+
 static void append_line(uint64_t time_us, const char *word, const char *rest)
 {
 	int died = TXTRACE_SCHED_CONTROLLER, stopped = TXTRACE_SCHED_STOPPED;
@@ -168,6 +182,8 @@ static void append_line(uint64_t time_us, const char *word, const char *rest)
 
 	if (strcmp(word, "call") == 0)
 		append_call(time_us, rest);
+	else if (strcmp(word, "exec") == 0 && sscanf(rest, "%u %u %31s", &a, &b, name) == 3)
+		execute(a, b, name);
 	else if (strcmp(word, "priority") == 0 && sscanf(rest, "%u %u", &a, &b) == 2)
 		priority_of[a % 256] = b + 1;
 	else if (strcmp(word, "start") == 0)

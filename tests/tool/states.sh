@@ -282,6 +282,34 @@ golden counted-print print --columns event,data counted
 nr_checks=$((nr_checks + 1))
 "$tool" states counted 2>&1 | grep -q 'no scheduling records' || complain 'states takes counts for records'
 
+# A thread that executes another program is two threads, with the times of each.  All commands tell this.
+"$mksched" programs <<'END' || complain 'no log could be written'
+0 start
+0 thread 1 running before
+1 event 1 0
+10 out 1 0 blocked
+20 in 1 0
+30 exec 1 77 after
+30 event 1 0
+60 out 1 0 ready
+65 in 1 0
+70 event 1 0
+100 out 1 0 ended
+100 stop
+END
+nr_checks=$((nr_checks + 4))
+"$tool" report --profile --format csv programs 2>err | values thread >said
+[ "$(grep -cE '^execution_profile,(before,time_s,0.000020000|after,time_s,0.000065000)$' said)" -eq 2 ] ||
+	complain "Execution Profile of two programs: $(cat said)"
+[ "$(grep -cE '^thread_states,(before,all_s,0.000030000|after,all_s,0.000070000)$' said)" -eq 2 ] ||
+	complain "Thread States of two programs: $(cat said)"
+"$tool" top --once --format csv programs 2>err | values thread >said
+[ "$(grep -cE '^threads,(before,running,20.0|after,running,65.0)$' said)" -eq 2 ] ||
+	complain "top of two programs: $(cat said)"
+"$tool" states --format csv programs >csv 2>err
+[ "$(awk -F, '$6 == "running" { us[$3] += 1000000 * $2 } END { printf "%d %d", us["before"] + 0.5, us["after"] + 0.5 }' csv)" = \
+	'20 65' ] || complain "states of two programs: $(cat csv err)"
+
 # Without records the profile is an estimate, and is marked as one.
 printf '0 event 1 0\n100 event 1 0\n' | "$mksched" "$scratch/none"
 nr_checks=$((nr_checks + 1))
