@@ -86,6 +86,20 @@ bool is_same_file(const char *path, const char *other)
 	       one.st_ino == two.st_ino;
 }
 
+int may_access(const char *path, int mode)
+{
+	struct stat status;
+
+	if (access(path, mode) == 0)
+		return 0;
+	if ((errno != ENOSYS && errno != EPERM) || stat(path, &status) != 0)
+		return -1;
+	if (!(mode & X_OK) || (status.st_mode & 0111) != 0)
+		return 0;
+	errno = EACCES;
+	return -1;
+}
+
 int write_all(int fd, const void *bytes, size_t size)
 {
 	for (const char *at = bytes; size > 0;) {

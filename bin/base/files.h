@@ -30,6 +30,11 @@ const char *temporary_directory(void);
 /* Return true if both paths exist and are the same file. */
 bool is_same_file(const char *path, const char *other);
 
+/*
+ * As access(2).  If a system call filter refuses that call itself, the mode of the file answers, which may permit more.
+ */
+int may_access(const char *path, int mode);
+
 /* Write all bytes.  Return 0 or an error number. */
 int write_all(int fd, const void *bytes, size_t size);
 

@@ -16,7 +16,7 @@ int unnamed_open(const char *path, int access_mode)
 	int fd = directory ? open(directory, O_TMPFILE | access_mode | O_CLOEXEC, 0666) : -1;
 
 	free(directory);
-	if (fd >= 0 && access("/proc/self/fd", X_OK) != 0) {
+	if (fd >= 0 && may_access("/proc/self/fd", X_OK) != 0) {
 		close(fd);
 		fd = -1;
 	}

@@ -4,6 +4,7 @@
  * would be visible.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,19 @@ static void check_program(struct diagnosis *diagnosis, const struct preload_prog
 		fields_text(fields, "needs to be first", program->sanitizer);
 }
 
+/* A recorded program waits at a pipe until the stream is there. */
+static void check_start(struct diagnosis *diagnosis)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		diagnosis_add(&diagnosis->obstacles, "record cannot start a program: pipe2: %s", strerror(errno));
+		return;
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void examine_program(struct diagnosis *diagnosis, struct preload_program *program,
 			    const char *command, const char *object)
 {
@@ -91,8 +105,9 @@ static void examine_program(struct diagnosis *diagnosis, struct preload_program 
 	diagnosis->lacks_library = program->why_not[0] && !has_library && !target_gives_rights(program->program);
 	if (program->why_not[0] && !has_library)
 		diagnosis_add(&diagnosis->obstacles, "%s", program->why_not);
-	if (access(program->file, X_OK) != 0)
+	if (may_access(program->file, X_OK) != 0)
 		diagnosis_add(&diagnosis->obstacles, "%s: %s", program->file, strerror(errno));
+	check_start(diagnosis);
 	imports_add(&diagnosis->imports, program->program);
 	doctor_add_language(diagnosis);
 	if (program->elf.interpreter && diagnosis->obstacles.nr == 0) {

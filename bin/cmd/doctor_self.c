@@ -314,7 +314,7 @@ static pid_t start_child(int *gate)
 static bool try_child(struct diagnosis *diagnosis)
 {
 	size_t size = session_ring_size(false);
-	int log = unnamed_open_temporary(), gate;
+	int log = unnamed_open_temporary(), gate = -1;
 	char why[SESSION_REFUSAL_BYTES];
 	const char *lack = "";
 	trace_id_t trace;
@@ -335,7 +335,11 @@ static bool try_child(struct diagnosis *diagnosis)
 		close(gate);
 		waitpid(child, NULL, 0);
 	}
-	if (error && session_is_refused(why))
+	if (child < 0)
+		diagnosis_add(&diagnosis->obstacles,
+			      "record cannot start a program, but can attach to one with -p: %s: %s",
+			      gate < 0 ? "pipe2" : "fork", strerror(error));
+	else if (error && session_is_refused(why))
 		diagnosis_add(&diagnosis->obstacles, "%s", why);
 	else if (error)
 		diagnosis_add(&diagnosis->obstacles, "another process cannot be traced: %s",

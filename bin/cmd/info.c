@@ -108,7 +108,7 @@ static void put_complete(struct fields *fields, const struct source *source)
 	const char *reason = file->running			? "it is being written" :
 			     file->damaged || source->is_cut	? "it is cut or damaged" :
 			     file->complete			? NULL :
-			     spool_is_cut(source->path)		? "the stream ended before the log was complete" :
+			     spool_cut(source->path)		? spool_cut(source->path) :
 								  "its writer died";
 	char text[64];
 

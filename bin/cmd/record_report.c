@@ -40,6 +40,25 @@ void record_report_progress(const struct recording *recording)
 		      loss.overwritten + loss.dropped + loss.abandoned, shown_size(&status));
 }
 
+/*
+ * Return the number of events of the log, as every command shows it.  The writer has counted them.  But if it could not
+ * write for a while, the reader marks each hole by two events, so count what is read.
+ */
+static unsigned long long count_events(struct source *source)
+{
+	unsigned long long nr_events = 0;
+	struct event event;
+
+	if (source->status.posix_stream_flush_error == 0)
+		return source->file.nr_events;
+	source->task = "reading";
+	while (source_next(source, &event))
+		nr_events++;
+	source->task = NULL;
+	source_rewind(source);
+	return nr_events;
+}
+
 bool record_report_log(const struct recording *recording, const char *path,
 		       unsigned long long *nr_events)
 {
@@ -50,7 +69,7 @@ bool record_report_log(const struct recording *recording, const char *path,
 	int is_system = 1;
 
 	posix_trace_eventset_fill(&system, POSIX_TRACE_SYSTEM_EVENTS);
-	*nr_events = source ? source->file.nr_events : 0;
+	*nr_events = source ? count_events(source) : 0;
 	if (source)
 		source_report_unnamed(source);
 	if (source && options->command && !options->control.inherits)

@@ -388,8 +388,9 @@ static void put_facts(struct html *html)
 		    source->first_ns, source->file.tick_ns, PACKAGE_VERSION);
 	text_printf(text, "\"events\":%" PRIu64 ",\"read\":%" PRIu64 ",\"leftOut\":%" PRIu64 ",\n",
 		    html->nr_events, source->nr_read, html->nr_left_out);
-	text_printf(text, "\"overwritten\":%llu,\"dropped\":%llu,\"abandoned\":%llu,\"byLog\":%d,\n",
-		    loss->overwritten, loss->dropped, loss->abandoned, source->file.nr_log_lost);
+	text_printf(text, "\"overwritten\":%llu,\"dropped\":%llu,\"abandoned\":%llu,\"byLog\":%d,", loss->overwritten,
+		    loss->dropped, loss->abandoned, source->file.nr_log_lost);
+	text_printf(text, "\"missing\":%" PRIu64 ",\n", source_missing(source));
 	put_recorder(text, source);
 	put_objects(html);
 	put_errors(html);

@@ -23,20 +23,20 @@
 struct spooled {
 	struct spooled *next;
 	int fd;
-	bool is_cut;
+	const char *cut; /* why it does not have all, or NULL */
 	char path[];
 };
 
 static struct spooled *spooled;
 
 /* Copy all bytes of the stream.  Return 0 or an error number. */
-static int copy(struct stream *stream, const char *path, int fd)
+static int copy(struct stream *stream, struct spooled *entry)
 {
 	unsigned char bytes[COPY_BYTES];
 	size_t n;
 
 	while ((n = stream_read(stream, bytes, sizeof(bytes))) > 0) {
-		int error = write_all(fd, bytes, n);
+		int error = write_all(entry->fd, bytes, n);
 
 		if (error)
 			return error;
@@ -44,15 +44,19 @@ static int copy(struct stream *stream, const char *path, int fd)
 	if (stream->error)
 		return stream->error;
 	if (stream->fault)
-		message("%s: %s; what is before that is read", path, stream->fault);
+		message("%s: %s; what is before that is read", entry->path, stream->fault);
+	entry->cut = stream->fault;
 	return 0;
 }
 
 static int receive(struct stream *stream, struct spooled *entry)
 {
 	int spare = unnamed_open_temporary();
-	int error = spare < 0 ? errno : relay_receive(stream, entry->path, entry->fd, spare, &entry->is_cut);
+	bool is_cut = false;
+	int error = spare < 0 ? errno : relay_receive(stream, entry->path, entry->fd, spare, &is_cut);
 
+	if (is_cut)
+		entry->cut = "the stream ended before the log was complete";
 	if (spare >= 0)
 		close(spare);
 	return error;
@@ -63,7 +67,7 @@ static int copy_plain(struct stream *stream, struct spooled *entry)
 	const unsigned char *bytes;
 	size_t size = stream_peek(stream, &bytes);
 
-	return relay_is(bytes, size) ? receive(stream, entry) : copy(stream, entry->path, entry->fd);
+	return relay_is(bytes, size) ? receive(stream, entry) : copy(stream, entry);
 }
 
 static int copy_contents(struct stream *file, struct spooled *entry)
@@ -108,7 +112,7 @@ static struct spooled *make_entry(const char *path, int fd)
 
 	strcpy(entry->path, path);
 	entry->fd = fd;
-	entry->is_cut = false;
+	entry->cut = NULL;
 	return entry;
 }
 
@@ -162,11 +166,11 @@ int spool_open(const char *path)
 	return open(name, O_RDONLY | O_CLOEXEC);
 }
 
-bool spool_is_cut(const char *path)
+const char *spool_cut(const char *path)
 {
 	const struct spooled *entry = find(path);
 
-	return entry && entry->is_cut;
+	return entry ? entry->cut : NULL;
 }
 
 void spool_name(const char *name, int fd)

@@ -3,8 +3,6 @@
 #ifndef TXTRACE_INPUT_SPOOL_H
 #define TXTRACE_INPUT_SPOOL_H
 
-#include <stdbool.h>
-
 /*
  * Open a file for reading.  What "-", standard input, has, and the contents of a compressed file go to a file without a
  * name in $TMPDIR; a second call for the same path finds that file.  If the data are damaged or end early, print a
@@ -12,8 +10,11 @@
  */
 int spool_open(const char *path);
 
-/* Return true if spool_open() has read this path, and it had a log that was sent, but not to its end. */
-bool spool_is_cut(const char *path);
+/*
+ * If spool_open() has read this path, but not to its end, return why: a log that was sent ended early, or compressed
+ * data did, or are damaged.  Otherwise return NULL.
+ */
+const char *spool_cut(const char *path);
 
 /* From now on, spool_open() opens this file for the name, which need not be a path.  The descriptor stays open. */
 void spool_name(const char *name, int fd);

@@ -41,7 +41,7 @@ static int error_of_making(const char *path, uid_t uid)
 	char *parent = must(directory_of(path));
 	int error = 0;
 
-	if (access(parent, uid == geteuid() ? W_OK | X_OK : F_OK) != 0)
+	if (may_access(parent, uid == geteuid() ? W_OK | X_OK : F_OK) != 0)
 		error = errno;
 	free(parent);
 	return error;
@@ -62,7 +62,7 @@ static bool judge(const char *path, const struct stat *status, uid_t uid, char *
 			 "other users can access %s, the directory for shared memory: its mode is %04o, not "
 			 "0700" ADVICE,
 			 path, (unsigned int)status->st_mode & 07777);
-	else if (uid == geteuid() && access(path, R_OK | W_OK | X_OK) != 0)
+	else if (uid == geteuid() && may_access(path, R_OK | W_OK | X_OK) != 0)
 		snprintf(why, DIRECTORY_REFUSAL_BYTES, "%s, the directory for shared memory: %s" ADVICE, path,
 			 strerror(errno));
 	else

@@ -54,7 +54,7 @@ static bool find_in_build(char object[PATH_MAX])
 	cut_component(program, ".libs");
 	return cut_component(program, "bin") &&
 	       snprintf(object, PATH_MAX, "%.*s/preload/.libs/" PRELOAD_OBJECT, PATH_MAX - 64, program) > 0 &&
-	       access(object, R_OK) == 0;
+	       may_access(object, R_OK) == 0;
 }
 
 /*
@@ -78,7 +78,7 @@ static bool find_moved(char object[PATH_MAX])
 	end[-(ptrdiff_t)length] = '\0';
 	return snprintf(object, PATH_MAX, "%.*s%s/" PRELOAD_OBJECT, PATH_MAX / 2, program, &LIBDIR[shared]) <
 		       PATH_MAX &&
-	       access(object, R_OK) == 0;
+	       may_access(object, R_OK) == 0;
 }
 
 /* The user may name the objects of both sizes, with $LIB as the dynamic loader replaces it. */
@@ -131,7 +131,7 @@ bool preload_find(char object[PATH_MAX], char *why_not, size_t size)
 		}
 	} else if (!find_in_build(object) && !find_moved(object)) {
 		snprintf(object, PATH_MAX, "%s", LIBDIR "/" PRELOAD_OBJECT);
-		if (access(object, R_OK) != 0) {
+		if (may_access(object, R_OK) != 0) {
 			snprintf(why_not, size, "%s: %s; set TXTRACE_PRELOAD to its path", object,
 				 strerror(errno));
 			return false;
@@ -289,7 +289,7 @@ static void judge(struct preload_program *program, const char *object)
 void preload_inspect(struct preload_program *program, const char *command, const char *object)
 {
 	*program = (struct preload_program){0};
-	if (!target_find_command(command, program->file) || access(program->file, F_OK) != 0) {
+	if (!target_find_command(command, program->file) || may_access(program->file, F_OK) != 0) {
 		program->file[0] = '\0';
 		refuse(program, "%s: %s", command, strerror(ENOENT));
 		return;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "trace/elffile.h"
 
 bool preload_other_size(const char *object, char other[PATH_MAX])
@@ -29,7 +30,7 @@ static bool ask_loader(const char *loader, char lib[64])
 	bool found = false;
 	FILE *answer;
 
-	if (access(loader, X_OK) != 0 ||
+	if (may_access(loader, X_OK) != 0 ||
 	    snprintf(command, sizeof(command), "%s --list-diagnostics 2>/dev/null", loader) >= (int)sizeof(command))
 		return false;
 	answer = popen(command, "re");

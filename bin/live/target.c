@@ -213,7 +213,7 @@ bool target_find_command(const char *command, char path[PATH_MAX])
 		int length = (int)strcspn(directory, ":");
 
 		snprintf(path, PATH_MAX, "%.*s/%s", length, directory, command);
-		if (access(path, X_OK) == 0)
+		if (may_access(path, X_OK) == 0)
 			return true;
 		directory += length + (directory[length] == ':');
 	}

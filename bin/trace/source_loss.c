@@ -185,6 +185,7 @@ static void report_log_loss(struct source *source)
 const char *source_incomplete(const struct source *source)
 {
 	const struct txtrace_file_info *file = &source->file;
+	static char text[128];
 
 	if (file->foreign || file->complete)
 		return NULL;
@@ -192,8 +193,10 @@ const char *source_incomplete(const struct source *source)
 		return "it is being written; later events are missing";
 	if (file->damaged)
 		return "it is cut or damaged; the events of the missing parts are missing";
-	if (spool_is_cut(source->path))
-		return "the stream ended before the log was complete; later events are missing";
+	if (spool_cut(source->path)) {
+		snprintf(text, sizeof(text), "%s; later events are missing", spool_cut(source->path));
+		return text;
+	}
 	return "its writer died; the events that it had not written yet are missing";
 }
 
@@ -208,7 +211,7 @@ void source_report_losses(struct source *source)
 			source->path, loss->overwritten, loss->dropped, loss->abandoned);
 	report_log_loss(source);
 	/* source_open() has said the other reasons. */
-	if (source_incomplete(source) && !source->file.running && !source->file.damaged && !spool_is_cut(source->path))
+	if (source_incomplete(source) && !source->file.running && !source->file.damaged && !spool_cut(source->path))
 		message("%s: %s", source->path, source_incomplete(source));
 	source_report_unnamed(source);
 }

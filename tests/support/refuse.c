@@ -30,6 +30,11 @@
 #else
 #define SYS_FTRUNCATE SYS_ftruncate
 #endif
+#ifdef SYS_statfs64
+#define SYS_STATFS SYS_statfs64
+#else
+#define SYS_STATFS SYS_statfs
+#endif
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449 /* the same number on all machines */
 #endif
@@ -39,6 +44,11 @@ static const struct {
 	unsigned int number;
 	unsigned int of_ipc; /* or 0 */
 } calls[] = {
+#ifdef SYS_access
+	{"access", SYS_access, 0},
+#else
+	{"access", SYS_faccessat, 0},
+#endif
 	{"clone3", 435, 0},
 	{"fallocate", SYS_fallocate, 0},
 	{"ftruncate", SYS_FTRUNCATE, 0},
@@ -52,6 +62,7 @@ static const struct {
 	{"openat2", 437, 0},
 	{"perf_event_open", SYS_perf_event_open, 0},
 	{"pidfd_open", 434, 0},
+	{"pipe2", SYS_pipe2, 0},
 	{"process_vm_readv", SYS_process_vm_readv, 0},
 	{"renameat2", SYS_renameat2, 0},
 	{"rseq", SYS_rseq, 0},
@@ -59,6 +70,7 @@ static const struct {
 	{"shmat", SYS_shmat, SHMAT},
 	{"shmctl", SYS_shmctl, SHMCTL},
 	{"shmget", SYS_shmget, SHMGET},
+	{"statfs", SYS_STATFS, 0},
 };
 
 #define NR_CALLS (sizeof(calls) / sizeof(calls[0]))

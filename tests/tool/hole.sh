@@ -61,7 +61,11 @@ nr_lost=$(tail -1 found)
 [ "$nr_lost" -gt 0 ] || complain 'no round is in the hole'
 
 # Each command tells it, and all tell one number.
-nr_checks=$((nr_checks + 6))
+nr_checks=$((nr_checks + 7))
+by_record=$(sed -n 's/.*x.trx: \([0-9]*\) events, others not written.*/\1/p' err)
+by_info=$("$tool" info x.trx 2>/dev/null | sed -n 's/^events  *//p')
+[ "$by_record $by_info" = "$(($(wc -l <events) - 1)) $(($(wc -l <events) - 1))" ] ||
+	complain "record tells $by_record events, info $by_info, and print has $(($(wc -l <events) - 1))"
 by_log=$("$tool" info x.trx 2>/dev/null | sed -n 's/^lost: log  *//p')
 [ "$by_log" -ge $((2 * nr_lost)) ] || complain "info: $by_log events are lost, and $nr_lost rounds"
 grep -q "it lacks $by_log events that were recorded: a write failed (File too large)" warned ||

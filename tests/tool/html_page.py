@@ -258,12 +258,19 @@ def check_statistics(page):
 
 
 def check_narrow(page):
-    """A small window also shows what was lost."""
+    """A small window also shows what was lost, and no window cuts what its head says."""
     page.browser.resize(800, 600)
     page.open()
     shown = page.run("[...document.querySelectorAll('.chip')].filter(chip => chip.offsetWidth > 0).map(chip => "
                      "chip.textContent)")
     check(any("lost" in text for text in shown), f"{page.name}: a small window has {shown}")
+    for width in (1200, 1010, 800):
+        page.browser.resize(width, 800)
+        page.settle()
+        cut = page.run("(box => [...document.querySelectorAll('.chip')].filter(chip => "
+                       "chip.getBoundingClientRect().right > box.right + 0.5).map(chip => chip.textContent))"
+                       "(document.getElementById('chips').getBoundingClientRect())")
+        same(cut, [], f"{page.name}: what is cut in the head at {width} px")
     page.browser.resize(1440, 900)
 
 

@@ -147,7 +147,9 @@ for part in "0 \\377" "8 \\377\\377" "32 \\377\\017" "24 \\001\\000" "0 $zeros$z
 done
 
 # What is written has the number, too.
-nr_checks=$((nr_checks + 3))
+nr_checks=$((nr_checks + 4))
+"$tool" export --to html -o - "$cut" 2>/dev/null | grep -q "\"missing\":$((total - shown)),\$" ||
+	complain 'export --to html does not tell what could not be read'
 "$tool" info "$cut" 2>/dev/null | grep -q "^not readable  *$((total - shown))\$" ||
 	complain 'info has no number of missing events'
 "$tool" export --to chrome -o - "$cut" 2>/dev/null | grep -q "\"lost in all: .*, $((total - shown)) not readable\"" ||

@@ -169,6 +169,24 @@ if getconf GNU_LIBC_VERSION 2>/dev/null | awk '$2 >= 2.34 { found = 1 } END { ex
 	self 1 'clone3 fails with 1' "not result['traces_others'] and
 		any('the thread that writes a log' in reason for reason in result['because'])" "$refuse" 1 clone3
 fi
+# What only a check asks, and not a recording: doctor says the same as record.
+for name in statfs access; do
+	for error in 38 1; do
+		self 0 "$name fails with $error" "unused == $usual and result['traces_others']" "$refuse" $error $name
+		records "$name fails with $error" "$refuse" $error $name
+		has_object || continue
+		nr_checks=$((nr_checks + 1))
+		"$refuse" $error $name "$tool" doctor "$build/tests/oracle/rwlock" >out 2>err ||
+			complain "$name fails with $error: doctor says: $(cat out err)"
+	done
+done
+refuses 'pipe2 fails with 1' 'pipe: Operation not permitted' "$refuse" 1 pipe2
+nr_checks=$((nr_checks + 1))
+"$refuse" 1 pipe2 "$tool" doctor "$account" >out 2>&1
+grep -q '^because .*cannot start a program: pipe2: Operation not permitted' out || complain "pipe2 fails: doctor says: $(cat out)"
+self 1 'pipe2 fails with 1' "not result['traces_others'] and
+	any('cannot start a program' in reason and 'pipe2: Operation' in reason for reason in result['because'])" \
+	"$refuse" 1 pipe2
 # The child of doctor --self ends without a signal.
 self 0 'kill fails with 1' "unused == $usual and result['traces_others']" timeout 60 "$refuse" 1 kill
 # As in a container that forwards only old system calls.

@@ -74,10 +74,12 @@ class Page {
 		chip(count(trace.threads().length, 'thread'));
 		if (lost > 0)
 			chip(`${count(lost, 'event')} lost`, 'bad');
+		if (facts.missing > 0)
+			chip(`${count(facts.missing, 'event')} not readable`, 'bad');
 		if (trace.gaps.length > 0)
 			chip(count(trace.gaps.length, 'gap'), 'bad');
 		if (!facts.complete)
-			chip('writer of the log died', 'bad');
+			chip('the log is not complete', 'bad');
 		if (facts.logLacks)
 			chip('the log lacks events', 'bad');
 		if (facts.leftOut > 0)

@@ -196,7 +196,8 @@ function fileFacts(trace) {
 		['threads', grouped(trace.threads().length)],
 		['objects', grouped(trace.objects.size)],
 		facts.logLacks ? ['the log lacks', facts.logLacks] : null,
-		['lost', lost === 0 ? (facts.logLacks ? 'nothing else' : 'nothing') :
+		facts.missing > 0 ? ['not readable', count(facts.missing, 'event')] : null,
+		['lost', lost === 0 ? (facts.logLacks || facts.missing > 0 ? 'nothing else' : 'nothing') :
 			`${grouped(facts.overwritten)} overwritten, ${grouped(facts.dropped)} dropped, ${grouped(facts.abandoned)} abandoned`],
 		facts.complete ? null :
 			['complete', 'no: ' + facts.incomplete],
