@@ -109,6 +109,8 @@ static const char *shown_loss(const struct recording *recording, const struct tx
 	unsigned long long sum = loss->overwritten + loss->dropped + loss->abandoned;
 	const char *of_log = shown_log_loss(recording, status);
 
+	if (sum == 0 && !of_log && recording->stream.absent != 0)
+		return "none lost of the traced processes";
 	if (sum == 0)
 		return of_log ? of_log : "none lost";
 	snprintf(text, sizeof(text), "%llu lost (%llu overwritten, %llu dropped, %llu abandoned)%s%s",

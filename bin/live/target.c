@@ -148,12 +148,13 @@ static bool read_status(struct target *target)
 {
 	FILE *file = open_of(target->pid, "status");
 	char line[LINE_BYTES], name[NAME_MAX + 1] = "?", state = 'Z';
-	unsigned int uid = 0;
+	unsigned int uid = 0, seccomp = 0;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		sscanf(line, "Name: %255[^\n]", name);
 		sscanf(line, "State: %c", &state);
 		sscanf(line, "Uid: %*u %u", &uid);
+		sscanf(line, "Seccomp: %u", &seccomp);
 	}
 	if (file)
 		fclose(file);
@@ -161,6 +162,7 @@ static bool read_status(struct target *target)
 		return false;
 	snprintf(target->name, sizeof(target->name), "%s", name);
 	target->uid = uid;
+	target->is_filtered = seccomp == 2; /* SECCOMP_MODE_FILTER */
 	return true;
 }
 
@@ -369,7 +371,10 @@ void target_explain(const struct target *target, bool inherits)
 	else if (target->has_other_registry)
 		message("%s cannot find this trace: it %s", program, target_other_registry(target));
 	else if (target->has_library)
-		message("%s uses libposixtrace, but recorded no event", program);
+		message("%s uses libposixtrace, but recorded no event%s", program,
+			target->is_filtered ? "; its system calls are filtered, and a process that has set such a "
+					      "filter itself finds no trace that begins later" :
+					      "");
 	else if (target->is_static)
 		message("%s is linked statically, without libposixtrace", program);
 	else if (inherits)

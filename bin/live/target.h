@@ -20,6 +20,7 @@ struct target {
 	bool is_static;		 /* the program is linked statically, so it loads no shared library */
 	bool is_secure;		 /* the process got additional rights from its file */
 	bool is_hidden;		 /* the process does not allow us to read its memory */
+	bool is_filtered;	 /* a filter for system calls holds: its own, or that of its container */
 };
 
 /* Read the state of the process. If the process has ended, return false and keep the earlier values. */

@@ -298,8 +298,51 @@ if has_object && [ "${PX_SANITIZED:-no}" = no ]; then
 	! grep -q 'no room in the shared memory' err || complain "ulimit -v: the object says: $(cat err)"
 	nr_checks=$((nr_checks + 1))
 	timeout 60 "$tool" record --preload --force -o own.trx sh -c 'ulimit -v 14000; exec true' >out 2>err
-	grep -q 'own.trx lacks the events of process [0-9]*, which could not map the trace: Cannot allocate memory' err ||
-		complain "ulimit -v: record says: $(cat err)"
+	grep -q 'own.trx lacks the events of process [0-9]*, which could not map the trace: Cannot allocate memory' err &&
+		grep -q 'none lost of the traced processes' err || complain "ulimit -v: record says: $(cat err)"
+fi
+# A process that has set a filter finds no trace that begins later, and record says why.
+cat >filtered.c <<'END'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_chroot, 0, 1),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog program = {4, code};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < 6000 && access("done", F_OK); i++)
+		usleep(10000);
+	return 0;
+}
+END
+is_recorded()
+{
+	"$tool" list 2>/dev/null | awk -v pid="$filtered" '$2 == pid && $3 == "running" { found = 1 } END { exit !found }'
+}
+if has_object && ${CC:-cc} filtered.c -o filtered 2>err; then
+	nr_checks=$((nr_checks + 1))
+	rm -f done
+	LD_PRELOAD=$object ./filtered >ready &
+	filtered=$!
+	await grep -q ready ready
+	timeout 60 "$tool" record --force -o own.trx -p "$filtered" >out 2>err &
+	recorder=$!
+	await is_recorded
+	: >done
+	wait "$filtered" "$recorder"
+	grep -q 'filtered uses libposixtrace, but recorded no event; its system calls are filtered' err ||
+		complain "a process with a filter: record says: $(cat err)"
 fi
 
 # A /dev/shm that is read-only: the message names the directory, and the variable for another one.
