@@ -18,6 +18,18 @@ static bool compare_real(long double a, enum comparison operator, long double b)
 	return filter_compares(operator, (a > b) - (a < b));
 }
 
+/* Compare whole numbers without a real number between: on some machines a long double has 53 bits. */
+static int order_of(const struct px_field_value *value, const struct filter *filter)
+{
+	bool is_negative = value->is_signed && (int64_t)value->number < 0;
+	bool is_other_negative = *filter->text == '-' && filter->number < 0;
+	uint64_t number = value->number, other = (uint64_t)filter->number;
+
+	if (is_negative != is_other_negative)
+		return is_negative ? -1 : 1;
+	return (number > other) - (number < other);
+}
+
 /* Return the value as text: a text, a character, the name of a number, or a number in decimal.  NULL: a real number. */
 static const char *value_text(const struct px_field_value *value, char buffer[CALL_FIELD_BYTES])
 {
@@ -50,8 +62,10 @@ bool filter_matches_value(const struct filter *filter, const struct px_field_val
 			     value->is_signed		   ? (long double)(int64_t)value->number :
 							     (long double)value->number;
 
-	if (!value->is_text && (filter->is_number || filter->is_real) && !(value->kind == PX_FIELD_CHAR))
-		return compare_real(number, filter->operator, filter->real);
+	if (!value->is_text && (filter->is_number || filter->is_real) && value->kind != PX_FIELD_CHAR)
+		return filter->is_number && value->kind != PX_FIELD_FLOAT ?
+			       filter_compares(filter->operator, order_of(value, filter)) :
+			       compare_real(number, filter->operator, filter->real);
 	return is_equality && text &&
 	       (fnmatch(filter->text, text, 0) == 0) != (filter->operator== OPERATOR_UNEQUAL);
 }

@@ -352,6 +352,10 @@ for packed in "$top/tests/data/machines"/*.machine.trx.gz; do
 	[ "$(($(rows ns a.trx | wc -l) + $(rows ns other.trx | wc -l)))" -eq "$(rows ns x.trx | wc -l)" ] ||
 		complain "a merge with $packed has lost events"
 	"$tool" info x.trx | grep -q '^data of machine' && complain "the data of a merge with $packed are of another machine"
+	case $(getconf LONG_BIT)-${packed##*/} in
+	32-i386.* | 64-*) ;;
+	*) rm x.trx; continue ;; # a machine of 32 bits has no addresses of 64 bits
+	esac
 	[ "$(rows data -f 'event == "packet"' other.trx)" = "$(rows data -f 'event == "packet"' x.trx)" ] ||
 		complain "the merge with $packed has other data: $(rows data -f 'event == "packet"' x.trx)"
 	rm x.trx
