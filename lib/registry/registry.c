@@ -299,7 +299,6 @@ void px_registry_publish(uint32_t index, const struct px_registry_slot *slot)
 	notify_trace_points();
 }
 
-/* No lock is needed: only the controller of this stream writes to the slot. */
 #define ABSENT_PID_SHIFT 10 /* Linux has no pid from 2^22 on */
 #define ABSENT_OTHERS (UINT64_C(1) << 9)
 #define ABSENT_ERROR (ABSENT_OTHERS - 1)
@@ -334,6 +333,7 @@ struct px_registry_absent px_registry_absent(uint32_t index, uint32_t generation
 					   .others = (word & ABSENT_OTHERS) != 0};
 }
 
+/* No lock is needed: only the controller of this stream writes this word. */
 void px_registry_mark_log(uint32_t index, const struct px_registry_slot *slot)
 {
 	struct px_registry_slot *to = &registry->slot[index];

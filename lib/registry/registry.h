@@ -8,7 +8,8 @@
  * private word of the process follows it directly, and a trace point compares the two (process.h).  The slots follow,
  * one for each stream.
  *
- * Two kinds of processes write to slots: controllers, and processes that complete the log of a dead controller.  To
+ * Two kinds of processes write to slots: controllers, and processes that complete the log of a dead controller.  A
+ * traced process writes only the word `absent`.  To
  * take a free slot, a controller holds the registry's lock: a record lock on the file, which the kernel releases when
  * the process ends, and a mutex of this process.  One store to `active` makes a slot visible or removes it.  After that
  * the process increments the generation.  Trace points read the slots without a lock.
@@ -24,7 +25,6 @@
 #define PX_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -81,14 +81,16 @@ struct px_registry_slot {
 	uint32_t segment;
 	/* 1: if the controller dies, another process needs the segment to complete the log. */
 	uint32_t has_log;
-	uint32_t reserved;
-	/* A process that could not attach the stream: generation << 32 | pid << 10 | other ones << 9 | error; or 0. */
-	uint64_t absent;
+	uint32_t reserved[2];
+	/*
+	 * A process that could not attach the stream: generation << 32 | pid << 10 | other ones << 9 | error; or 0.
+	 * Processes with the same layout that do not know this word leave it as it was, and the generation tells.
+	 */
+	px_wide_word absent;
 	uint32_t reserved_2[10];
 };
 
 _Static_assert(sizeof(struct px_registry_slot) == 128, "slot");
-_Static_assert(offsetof(struct px_registry_slot, absent) % 8 == 0, "lock-free");
 
 struct px_registry {
 	struct px_registry_gate gate;
@@ -159,8 +161,9 @@ void px_registry_withdraw(uint32_t index, uint32_t generation);
 bool px_registry_read(uint32_t index, struct px_registry_slot *slot);
 
 /*
- * The processes that a stream should trace, but that could not map it, or had no memory for it.  A process notes
- * itself, because nobody else can know; another one may get its pid later.
+ * The processes that a stream should trace, but that could not map it, or had no memory for it.
+ * Each process enters itself, because no other process sees the failure.  The kernel may reuse its pid
+ * later.
  */
 struct px_registry_absent {
 	uint32_t pid;	/* the first one; 0: none */
@@ -168,10 +171,10 @@ struct px_registry_absent {
 	bool others;	/* there were others after it */
 };
 
-/* Note this process for the stream of this generation, if the stream still exists.  Async-signal-safe. */
+/* Enter this process for the stream of this generation, if no other stream has the slot.  Async-signal-safe. */
 void px_registry_note_absent(uint32_t index, uint32_t generation, uint32_t pid, int error);
 
-/* Get what px_registry_note_absent() noted for the stream of this generation.  Untrusted: any process may write it. */
+/* Get what px_registry_note_absent() entered for this generation.  Untrusted: any process of the user may write it. */
 struct px_registry_absent px_registry_absent(uint32_t index, uint32_t generation);
 
 /* Store slot->has_log in the registry, for a stream of this process. */

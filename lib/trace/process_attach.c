@@ -117,7 +117,7 @@ bool px_process_traces_us(const struct px_self *self, uint32_t index, struct px_
 		px_read_once(&self->inherited[index]) == slot->generation);
 }
 
-/* The controller tells this, because the trace itself then looks as if the process had done nothing. */
+/* Note this for the controller: otherwise the trace looks as if the process had done nothing. */
 static void note_absent(uint32_t index, uint32_t generation, uint32_t pid, int error)
 {
 	if (error != ENOENT) /* it has just ended */

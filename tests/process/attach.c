@@ -611,7 +611,7 @@ START_TEST(create_with_memory_for_one_of_two_mappings_is_enomem)
 }
 END_TEST
 
-/* A target that has no room for the stream.  The pipes: the stream exists; the target has traced. */
+/* Start a target that has no room for the stream.  The pipes: the stream exists; the target has traced. */
 static pid_t begin_narrow_target(int exists[2], int done[2])
 {
 	struct rlimit tight;
@@ -621,8 +621,11 @@ static pid_t begin_narrow_target(int exists[2], int done[2])
 	ck_assert_int_eq(pipe(exists), 0);
 	ck_assert_int_eq(pipe(done), 0);
 	pid = fork();
-	if (pid != 0)
+	if (pid != 0) {
+		close(done[1]); /* so a read() ends if the target does */
+		done[1] = -1;
 		return pid;
+	}
 	getrlimit(RLIMIT_AS, &tight);
 	tight.rlim_cur = mapped_bytes() + (1 << 20);
 	setrlimit(RLIMIT_AS, &tight);
@@ -670,6 +673,7 @@ START_TEST(a_process_that_cannot_map_a_stream_is_told)
 	if (info.absent == 0 && info.nr_events > 1) {
 		px_test_skip("no limit of memory");
 		end_target(pid);
+		ok(posix_trace_shutdown(stream));
 		return;
 	}
 	ck_assert_int_eq(info.absent, pid);
@@ -693,10 +697,9 @@ START_TEST(a_process_that_cannot_map_a_stream_is_told)
 	ck_assert_uint_eq((uint32_t)info.id, index);
 	ck_assert_int_eq(info.absent, 0);
 	ok(posix_trace_shutdown(stream));
-	for (int i = 0; i < 2; i++) {
-		close(exists[i]);
-		close(done[i]);
-	}
+	close(exists[0]);
+	close(exists[1]);
+	close(done[0]);
 }
 END_TEST
 
