@@ -410,47 +410,67 @@ bool px_procfs_has_different_threads(void)
 	return px_procfs_nr_threads() == 0 || find_thread(pid, differs_from_caller) != 0;
 }
 
-/* Return true if this line of /proc/<pid>/status tells what a thread may do. */
-static bool is_line_of_rights(const char key[3])
+/* A line of /proc/<pid>/status, as far as it is needed: what begins with one of these tells what a thread may do. */
+struct rights_line {
+	char begin[20];
+	size_t length;
+	bool is_ours;
+};
+
+static bool tells_rights(const char *begin)
 {
 	static const char keys[][4] = {"Uid", "Gid", "Gro", "Cap", "NoN", "Sec"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (memcmp(key, keys[i], 3) == 0)
+		if (memcmp(begin, keys[i], 3) == 0)
 			return true;
 	return false;
 }
 
+static void take_character(struct rights_line *line, char character)
+{
+	if (line->length < sizeof(line->begin) - 1)
+		line->begin[line->length] = character;
+	if (++line->length == 3)
+		line->is_ours = tells_rights(line->begin);
+}
+
+static bool begins_with(const struct rights_line *line, const char *text)
+{
+	return line->length >= strlen(text) && memcmp(line->begin, text, strlen(text)) == 0;
+}
+
 /*
  * Return a hash of what a thread may do, or 0 if it is unknown.  The list of groups may have any length, and a signal
- * handler may call this on a small stack, so do not keep the text.  Each thread has a /proc/<tid>.
+ * handler may call this on a small stack, so do not keep the text.  Before Linux 5.9 nothing tells whether two threads
+ * have the same filters.
  */
 static uint64_t hash_rights(uint32_t tid)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	char path[PATH_BYTES], part[256], key[3];
-	int column = 0, fd;
-	bool is_ours = false;
+	struct rights_line line = {.length = 0};
+	bool has_filters = false, has_number = false;
+	char path[PATH_BYTES], part[256];
 	ssize_t got;
+	int fd;
 
-	put_path(path, tid, "/status");
+	strcpy(px_decimal_put(stpcpy(path, "/proc/self/task/"), tid), "/status");
 	fd = open_file(path);
 	if (fd < 0)
 		return 0;
 	while ((got = syscall(SYS_read, fd, part, sizeof(part))) > 0)
 		for (ssize_t i = 0; i < got; i++) {
-			if (column < 3)
-				key[column] = part[i];
-			if (++column == 3)
-				is_ours = is_line_of_rights(key);
-			if (part[i] == '\n')
-				column = 0;
-			if (is_ours)
+			take_character(&line, part[i]);
+			if (line.is_ours)
 				hash = (hash ^ (unsigned char)part[i]) * UINT64_C(0x100000001b3);
-			is_ours &= column != 0;
+			if (part[i] != '\n')
+				continue;
+			has_filters |= begins_with(&line, "Seccomp:\t2");
+			has_number |= begins_with(&line, "Seccomp_filters:");
+			line = (struct rights_line){.length = 0};
 		}
 	syscall(SYS_close, fd);
-	return got < 0 ? 0 : hash;
+	return got < 0 || (has_filters && !has_number) ? 0 : hash;
 }
 
 bool px_procfs_has_other_rights(uint32_t tid)

@@ -76,13 +76,16 @@ int px_flush_former(unsigned long id, struct px_stream *former);
 int px_flush_start_thread(unsigned long id, struct px_stream *stream);
 
 /*
- * Before all threads change their user: if the flush thread has other rights than the caller, end it, but not the
- * stream, and wait for it.  always: also if it has the same rights, because there may be no other thread.  Return true
- * if it was ended.  Until px_flush_resume_thread(), nothing is written, unless a caller flushes.  Async-signal-safe if
- * both have the same rights, and not always; otherwise the end of a thread, and the begin of another one, need the
- * allocator of the C library.
+ * Return true if the flush thread that began last has the rights of the calling thread, so that both may change their
+ * user.  Async-signal-safe, and takes no lock.
  */
-bool px_flush_pause_thread(unsigned long id, bool always);
+bool px_flush_thread_is_alike(void);
+
+/*
+ * End the flush thread, but not the stream, and wait until the kernel has forgotten the thread.  Return true if there
+ * was one.  Until px_flush_resume_thread(), nothing is written, unless a caller flushes.
+ */
+bool px_flush_pause_thread(unsigned long id);
 
 /* Start it again.  Return 0, EINVAL if the stream has ended, or an error of px_flush_start_thread(). */
 int px_flush_resume_thread(unsigned long id);

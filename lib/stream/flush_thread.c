@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
+#include "base/kernel_time.h"
 #include "base/procfs.h"
 #include "registry/registry.h"
 #include "ring/growth.h"
@@ -26,6 +27,8 @@
 	(1 << 20) /* a namer may read debugging information, which needs a large stack */
 #define TURN_NS 200000 /* how long this thread asks to have its CPU at a time, if others wait for it */
 #define CREATE_ATTEMPTS 20
+#define END_ATTEMPTS 10000
+#define END_NAP_NS 100000
 #define NAP_NS 1000000
 #define MEMORY_NS 20000000 /* time between two attempts to get memory */
 #define MANY_SLOTS                                                                                 \
@@ -148,8 +151,6 @@ static void flush_until_end(unsigned long id)
 	uint64_t last_ns = px_clock_monotonic_ns();
 	struct px_stream *stream = px_handle_lock(id);
 
-	if (stream)
-		stream->logging.flusher_tid = (uint32_t)syscall(SYS_gettid);
 	while (stream) {
 		/*
 		 * While another thread flushes, wait with the flag lowered.  If it were raised, each dropped event
@@ -213,6 +214,8 @@ static void ask_for_short_turns(void)
 	syscall(SYS_sched_setattr, 0, &turns, 0);
 }
 
+static uint32_t newest; /* tid of the flush thread that began last; 0: it has not run yet */
+
 static void *run_thread(void *argument)
 {
 	uint64_t *threads = &px_gate.self.flush_threads;
@@ -220,6 +223,7 @@ static void *run_thread(void *argument)
 	prctl(PR_SET_NAME, "posixtrace");
 	ask_for_short_turns();
 	px_fetch_add(threads, UINT64_C(1) << 32 | 1);
+	px_write_once(&newest, (uint32_t)syscall(SYS_gettid));
 	flush_until_end((unsigned long)(uintptr_t)argument);
 	px_fetch_add(threads, UINT64_MAX);
 	return NULL;
@@ -269,7 +273,7 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	if (pthread_attr_init(&attr) != 0)
 		return ENOMEM;
 	pthread_attr_setstacksize(&attr, STACK_BYTES + static_tls_bytes());
-	stream->logging.flusher_tid = 0;
+	px_write_once(&newest, 0);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, before);
 	error = create_thread(&stream->logging.flusher, &attr, (void *)(uintptr_t)id);
@@ -279,13 +283,56 @@ int px_flush_start_thread(unsigned long id, struct px_stream *stream)
 	return error == EPERM ? EPERM : error ? ENOMEM : 0;
 }
 
-bool px_flush_pause_thread(unsigned long id, bool always)
+bool px_flush_thread_is_alike(void)
 {
-	struct px_stream *stream = px_handle_lock(id);
-	bool has_flusher = stream && stream->logging.has_flusher;
-	pthread_t flusher;
+	uint32_t tid = px_read_once(&newest);
 
-	has_flusher = has_flusher && (always || px_procfs_has_other_rights(stream->logging.flusher_tid));
+	return tid != 0 && !px_procfs_has_other_rights(tid);
+}
+
+/*
+ * A signal handler that asks for the same meanwhile would wait for the lock for ever.  A cancelled caller must not
+ * leave the log without a flush thread.
+ */
+struct undisturbed {
+	sigset_t mask;
+	int state;
+};
+
+static void begin_undisturbed(struct undisturbed *undisturbed)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &undisturbed->mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &undisturbed->state);
+}
+
+static void end_undisturbed(struct undisturbed *undisturbed)
+{
+	pthread_setcancelstate(undisturbed->state, &undisturbed->state);
+	pthread_sigmask(SIG_SETMASK, &undisturbed->mask, NULL);
+}
+
+/* A thread that was joined exists in the kernel for some time more. */
+static void await_end(uint32_t tid)
+{
+	static const struct px_kernel_time nap = {.nanoseconds = END_NAP_NS};
+
+	for (int i = 0; i < END_ATTEMPTS && syscall(SYS_tgkill, syscall(SYS_getpid), tid, 0) == 0; i++)
+		px_kernel_sleep(&nap);
+}
+
+bool px_flush_pause_thread(unsigned long id)
+{
+	struct undisturbed undisturbed;
+	struct px_stream *stream;
+	pthread_t flusher;
+	bool has_flusher;
+
+	begin_undisturbed(&undisturbed);
+	stream = px_handle_lock(id);
+	has_flusher = stream && stream->logging.has_flusher;
 	if (has_flusher) {
 		flusher = stream->logging.flusher;
 		stream->logging.has_flusher = false;
@@ -294,21 +341,29 @@ bool px_flush_pause_thread(unsigned long id, bool always)
 	}
 	if (stream)
 		px_handle_unlock(id);
-	if (has_flusher)
+	if (has_flusher) {
 		pthread_join(flusher, NULL);
+		await_end(px_read_once(&newest));
+	}
+	end_undisturbed(&undisturbed);
 	return has_flusher;
 }
 
 int px_flush_resume_thread(unsigned long id)
 {
-	struct px_stream *stream = px_handle_lock(id);
-	int error;
+	struct undisturbed undisturbed;
+	struct px_stream *stream;
+	int error = EINVAL;
 
-	if (!stream)
-		return EINVAL;
-	stream->logging.ends_flusher = false;
-	error = px_flush_start_thread(id, stream);
-	px_handle_unlock(id);
+	begin_undisturbed(&undisturbed);
+	stream = px_handle_lock(id);
+	if (stream) {
+		stream->logging.ends_flusher = false;
+		error = px_flush_start_thread(id, stream);
+		stream->logging.mask = undisturbed.mask;
+		px_handle_unlock(id);
+	}
+	end_undisturbed(&undisturbed);
 	return error;
 }
 

@@ -287,7 +287,8 @@ void px_reader_clear(struct px_reader *reader)
 		cursor->nr_unseen = 0;
 		cursor->is_record = false;
 		cursor->released = cursor->position;
-		if (!px_growth_is_partial(reader->view, ring.control))
+		cursor->tail_is_held = px_growth_is_partial(reader->view, ring.control);
+		if (!cursor->tail_is_held)
 			px_ring_consume(&ring, cursor->position);
 		px_reader_look_at_marks(reader, i);
 	}

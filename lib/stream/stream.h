@@ -60,7 +60,6 @@ struct px_logging {
 	uint64_t waiting_ns;	   /* CLOCK_MONOTONIC when the flush thread first saw a later event; 0: none */
 	pthread_t flusher;
 	bool has_flusher;
-	uint32_t flusher_tid; /* 0: it has not run yet, so nobody else knows it */
 	bool ends_flusher; /* px_flush_pause_thread() waits for its end */
 	sigset_t mask; /* signal mask of the thread that created the flush thread */
 	struct px_sched *sched; /* scheduling records; NULL: none */

@@ -445,7 +445,7 @@ bool px_standalone_pause(bool always)
 {
 	int saved_errno = errno;
 	bool has_paused = !px_is_confined() && log_pid != 0 && log_pid == (uint32_t)syscall(SYS_getpid) &&
-			  px_flush_pause_thread(log_trace, always);
+			  (always || !px_flush_thread_is_alike()) && px_flush_pause_thread(log_trace);
 
 	errno = saved_errno;
 	return has_paused;

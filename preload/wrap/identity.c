@@ -12,12 +12,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "base/kernel_time.h"
 #include "hook.h"
 #include "standalone/standalone.h"
-
-#define ATTEMPTS 50
-#define NAP_NS 200000
 
 #define PX_IDENTITY(name, parameters, arguments)                                                   \
 	PX_WRAP int name parameters                                                                \
@@ -33,36 +29,27 @@
 		return result;                                                                     \
 	}
 
-/* These errors may mean that there are several threads. */
+/*
+ * These errors may mean that there are several threads.  End the flush thread only then, because a call that fails has
+ * no effect.
+ */
 static bool is_refused(int result)
 {
 	return result != 0 && (errno == EINVAL || errno == EUSERS);
 }
 
-/* A thread that was joined exists for some time more.  Return true if the call may succeed later. */
-static bool waits_for_end(int attempt)
-{
-	static const struct px_kernel_time nap = {.nanoseconds = NAP_NS};
-
-	if (attempt == ATTEMPTS)
-		return false;
-	px_kernel_sleep(&nap);
-	return true;
-}
-
-/* End the flush thread only if it may be what is in the way.  A call that fails has no effect. */
 #define PX_ALONE(name, parameters, arguments)                                                      \
 	PX_WRAP int name parameters                                                                \
 	{                                                                                          \
-		int result;                                                                        \
+		int saved_errno = errno, result;                                                   \
                                                                                                    \
 		if (px_unlikely(!px_hook_real_identity.name))                                      \
 			px_hook_prepare();                                                         \
 		result = px_hook_real_identity.name arguments;                                     \
 		if (px_likely(!is_refused(result)) || !px_standalone_pause(true))                  \
 			return result;                                                             \
-		for (int i = 0; is_refused(result) && waits_for_end(i); i++)                       \
-			result = px_hook_real_identity.name arguments;                             \
+		errno = saved_errno;                                                               \
+		result = px_hook_real_identity.name arguments;                                     \
 		px_standalone_resume();                                                            \
 		return result;                                                                     \
 	}

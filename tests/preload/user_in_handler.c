@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setuid() is async-signal-safe.  The begin and the end of a thread are not: they need the allocator, which the handler
- * may have interrupted.  So if a signal handler changes the user, no other thread may end or begin.  Exit status: 0 if
- * the last of several changes left the threads as they were.
+ * setuid() is async-signal-safe.  The start and the end of a thread are not: they need the allocator, which the handler
+ * may have interrupted.  So if a signal handler changes the user, no other thread may end or start.  This program has a
+ * second thread, that of its log.  Exit status: 0 if a change left the two threads as they were.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NR_CHANGES 20 /* the first ones may come before another thread of the process has run */
+#define NR_CHANGES 2000 /* the first ones may come before the other thread has run */
 
 static void change_user(int number)
 {
@@ -19,32 +19,42 @@ static void change_user(int number)
 		_exit(99);
 }
 
-/* The sum of the ids of all threads. */
-static long threads(void)
+struct threads {
+	int nr;
+	long sum; /* of their ids */
+};
+
+static struct threads threads(void)
 {
 	DIR *directory = opendir("/proc/self/task");
+	struct threads found = {0, 0};
 	struct dirent *entry;
-	long sum = 0;
 
 	if (!directory)
 		_exit(98);
 	while ((entry = readdir(directory)))
-		sum += strtol(entry->d_name, NULL, 10);
+		if (*entry->d_name != '.') {
+			found.sum += strtol(entry->d_name, NULL, 10);
+			found.nr++;
+		}
 	closedir(directory);
-	return sum;
+	return found;
 }
 
 int main(void)
 {
-	static const struct timespec nap = {0, 10000000};
-	long before = 0, after = 0;
+	static const struct timespec nap = {0, 1000000};
 
 	signal(SIGUSR1, change_user);
 	for (int i = 0; i < NR_CHANGES; i++) {
+		struct threads before, after;
+
 		nanosleep(&nap, NULL);
 		before = threads();
 		raise(SIGUSR1);
 		after = threads();
+		if (after.nr == 2 && before.nr == 2 && before.sum == after.sum)
+			return 0;
 	}
-	return before != after;
+	return 1;
 }
