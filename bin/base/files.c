@@ -89,10 +89,15 @@ bool is_same_file(const char *path, const char *other)
 int may_access(const char *path, int mode)
 {
 	struct stat status;
+	bool is_refused;
+	int error;
 
 	if (access(path, mode) == 0)
 		return 0;
-	if ((errno != ENOSYS && errno != EPERM) || stat(path, &status) != 0)
+	error = errno;
+	is_refused = access("/", F_OK) != 0 && (errno == ENOSYS || errno == EPERM);
+	errno = error;
+	if (!is_refused || stat(path, &status) != 0)
 		return -1;
 	if (!(mode & X_OK) || (status.st_mode & 0111) != 0)
 		return 0;

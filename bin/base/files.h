@@ -31,7 +31,8 @@ const char *temporary_directory(void);
 bool is_same_file(const char *path, const char *other);
 
 /*
- * As access(2).  If a system call filter refuses that call itself, the mode of the file answers, which may permit more.
+ * As access(2).  If a system call filter refuses that call itself, F_OK and X_OK are answered by stat(2), and R_OK and
+ * W_OK count as permitted.
  */
 int may_access(const char *path, int mode);
 

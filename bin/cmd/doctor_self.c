@@ -337,7 +337,7 @@ static bool try_child(struct diagnosis *diagnosis)
 	}
 	if (child < 0)
 		diagnosis_add(&diagnosis->obstacles,
-			      "record cannot start a program, but can attach to one with -p: %s: %s",
+			      "record cannot start a program: %s: %s",
 			      gate < 0 ? "pipe2" : "fork", strerror(error));
 	else if (error && session_is_refused(why))
 		diagnosis_add(&diagnosis->obstacles, "%s", why);

@@ -443,7 +443,7 @@ static void put_state(struct perfetto *perfetto, const struct state_period *peri
 		[THREAD_BLOCKED] =
 			PERFETTO__GENERIC_KERNEL_TASK_STATE_EVENT__TASK_STATE_ENUM__TASK_STATE_INTERRUPTIBLE_SLEEP};
 	const struct sched_thread *thread = period->thread;
-	uint64_t *last = map_get(&perfetto->native, thread->kernel_index);
+	uint64_t *last = map_get(&perfetto->native, thread->first_index);
 	/* Readers look for the run that an event ends on its CPU. */
 	unsigned int cpu = period->state == THREAD_RUNNING ? period->cpu : (unsigned int)(*last >> 8);
 	uint64_t now = (uint64_t)cpu << 8 | states[period->state];

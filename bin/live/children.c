@@ -56,8 +56,8 @@ static void report_untraced(const struct source *source, const struct sample *un
 		/* No event shows whether a child of vfork() has executed a program. */
 		message("%s: %zu %s recorded no program, such as process %d, %.60s: it executed none, or one that is "
 			"linked statically, is for another kind of machine or word size than the objects that are "
-			"installed, has another user or rights from its file, is in another PID name space or has "
-			"another /dev/shm, could not map the trace, or still ran when the recording ended",
+			"installed, or has another user or rights from its file. Or it is in another PID name space, "
+			"has another /dev/shm, could not map the trace, or still ran when the recording ended",
 			source->path, untraced->nr, processes_word(untraced->nr), (int)untraced->first->pid,
 			shown_name(untraced->first));
 }

@@ -372,8 +372,8 @@ void target_explain(const struct target *target, bool inherits)
 		message("%s cannot find this trace: it %s", program, target_other_registry(target));
 	else if (target->has_library)
 		message("%s uses libposixtrace, but recorded no event%s", program,
-			target->is_filtered ? "; its system calls are filtered, and a process that has set such a "
-					      "filter itself finds no trace that begins later" :
+			target->is_filtered ? ". A system call filter is active; a process that set one that may kill "
+					      "it cannot attach to a later trace" :
 					      "");
 	else if (target->is_static)
 		message("%s is linked statically, without libposixtrace", program);

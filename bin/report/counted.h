@@ -20,7 +20,7 @@ struct counted_row {
 	int64_t ran_at_ns; /* the time of the count that ran_ns comes from */
 	bool knows_ready; /* ready_ns is valid: the stream has read it, and the thread has not only told its time */
 	bool is_late; /* it began in the log */
-	bool is_part; /* the thread of the kernel has another row of another program, too */
+	bool is_part; /* the same thread has a row of another program, too */
 };
 
 struct counted {

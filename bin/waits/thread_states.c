@@ -146,7 +146,7 @@ struct sched_thread *thread_states_get(struct thread_states *states, pid_t pid, 
 	thread->tid = tid;
 	thread->begin_ns = thread->since_ns = scope->is_valid ? scope->valid_ns : first_ns(states, scope);
 	thread->is_first = scope->is_valid && scope->is_whole;
-	thread->index = thread->kernel_index = states->nr_threads++;
+	thread->index = thread->first_index = states->nr_threads++;
 	if (states->last)
 		states->last->next = thread;
 	else
@@ -402,7 +402,7 @@ struct sched_thread *thread_states_set_context(struct thread_states *states, str
 	next->has_cpu = thread->has_cpu;
 	next->taker = thread->taker;
 	next->is_first = thread->is_first;
-	next->kernel_index = thread->kernel_index;
+	next->first_index = thread->first_index;
 	next->former = thread;
 	return next;
 }

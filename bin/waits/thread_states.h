@@ -29,7 +29,10 @@ struct state_times {
 	int64_t ns[THREAD_STATES];
 };
 
-/* A thread of a program.  If a thread of the kernel executes another program, it goes on as another one of these. */
+/*
+ * A thread in one program.  If it executes another program, it goes on as another one of these.  The sign of that is
+ * its handle: each program has its own.
+ */
 struct sched_thread {
 	pid_t pid, tid;
 	char name[16];	      /* from the records; empty if they have no name */
@@ -56,7 +59,7 @@ struct sched_thread {
 	bool has_slept;
 
 	size_t index;
-	size_t kernel_index; /* the index of the thread's first program */
+	size_t first_index; /* the index of the thread's first program */
 	const struct sched_thread *former; /* the same thread in the program before, or NULL */
 	struct sched_thread *next; /* the next thread in the order of first records */
 };
