@@ -49,7 +49,7 @@ done
 # What is said of the log names standard output, and no temporary file.
 if has_preload; then
 	nr_checks=$((nr_checks + 2))
-	"$tool" record -o - --preload sh -c 'sleep 0; sleep 0' >sent.calls 2>err || complain "record --preload -o -: $(cat err)"
+	"$tool" record -o - --preload sh -c '(:); (:); :' >sent.calls 2>err || complain "record --preload -o -: $(cat err)"
 	grep -q '^txtrace: standard output: no child process was traced' err || complain "a program with children: $(cat err)"
 	! grep -q log.trx err || complain "record -o - names a temporary file: $(cat err)"
 	left_nothing 'a preloaded program'
@@ -86,7 +86,9 @@ grep -q '^complete  *no: the stream ended before the log was complete$' out || c
 counted -a cut.trx
 "$tool" record -o - true 2>err | cat >short
 head -c $(($(wc -c <short) - 1)) short >cut
-[ "$("$tool" print - <cut 2>err | wc -l)" -gt 3 ] || complain "a short recording without its last byte: $(cat err)"
+"$tool" print - <short >all 2>err
+"$tool" print - <cut >out 2>err
+[ "$(wc -l <all)" -gt 2 ] && cmp -s all out || complain "a short recording without its last byte: $(cat err)"
 head -c 100 sent >cut
 "$tool" pack -o none.trx - <cut >out 2>err
 [ $? -eq 2 ] && [ ! -e none.trx ] && grep -q 'ends early, before any part' err && ! grep -q machine err ||

@@ -45,11 +45,11 @@ for name in steps round; do
 	gzip -dc "$top/tests/data/version2/$name.trx.gz" >$name.trx
 done
 for arguments in "merge -o - $a $b" 'merge -o - steps.trx round.trx' "export --to trx -o - $a" "export --to chrome -o - $a" "export --to html -o - $a" \
-	"print $a" "info $a" "check $a" "report $a" "blocked $a" 'record --sched-only -o - true' list version help; do
+	"print $a" "info $a" "check $a" "report $a" "blocked $a" 'record -o - true' list version help; do
 	nr_checks=$((nr_checks + 1))
 	case $arguments in record*) expected=125 ;; *) expected=2 ;; esac
 	# shellcheck disable=SC2086
-	"$tool" $arguments >&- 2>err
+	TMPDIR=$scratch "$tool" $arguments >&- 2>err
 	code=$?
 	[ $code -eq $expected ] && grep -q '^txtrace: standard output: Bad file descriptor$' err ||
 		complain "$arguments without standard output exits with $code: $(cat err)"
