@@ -71,16 +71,15 @@ static void check_shared_memory(struct diagnosis *diagnosis, uid_t uid, rlim_t n
 	}
 	if (may_access(there, F_OK) != 0)
 		there = "/dev/shm";
-	if (statvfs(there, &status) != 0 && (errno == ENOSYS || errno == EPERM)) {
-		diagnosis_add(&diagnosis->annotations,
-			      "how much room there is in %s is not known: a system call filter refuses statfs(2)",
-			      there);
-		free(directory);
-		return;
-	}
 	if (statvfs(there, &status) != 0) {
-		diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s: %s", there,
-		    strerror(errno));
+		if (errno == ENOSYS || errno == EPERM)
+			diagnosis_add(&diagnosis->annotations,
+				      "how much room there is in %s is not known: a system call filter refuses "
+				      "statfs(2)",
+				      there);
+		else
+			diagnosis_add(&diagnosis->obstacles, "there is no shared memory: %s: %s", there,
+				      strerror(errno));
 		free(directory);
 		return;
 	}
