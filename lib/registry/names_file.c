@@ -27,11 +27,14 @@
 struct header {
 	uint64_t magic, key;
 	uint32_t founder, pid_namespace, moved_to;
+	uint32_t is_doomed; /* a process removes the file: see remove_unused() */
 };
 
 _Static_assert(offsetof(struct header, key) == offsetof(struct px_shared_names, key) &&
 		       offsetof(struct header, moved_to) ==
-			       offsetof(struct px_shared_names, moved_to),
+			       offsetof(struct px_shared_names, moved_to) &&
+		       offsetof(struct header, is_doomed) ==
+			       offsetof(struct px_shared_names, is_doomed),
 	       "the file has the layout of the table");
 
 static bool write_at(int fd, const void *from, size_t size, size_t offset)
@@ -105,6 +108,26 @@ static bool has_users(int fd, uint64_t self)
 	return false;
 }
 
+/*
+ * Remove the file that is open here, if has_users(fd, self) still finds no user.  A child that was just made by fork()
+ * may enter itself at the same time.  It stores its entry, and then reads the mark; this process writes the mark, and
+ * then reads the entries.  So either this process finds the child, or the child finds the mark, and makes a shared
+ * table.  Nobody takes the mark back: a file with the mark and with users only costs a shared table.
+ */
+static void remove_unused(const char *name, int fd, uint64_t self)
+{
+	const uint32_t mark = 1;
+
+	PX_TESTPOINT("names_file.remove.unused");
+	if (px_shm_is_beyond_limit(sizeof(struct header)) ||
+	    !write_at(fd, &mark, sizeof(mark), offsetof(struct header, is_doomed)))
+		return;
+	PX_TESTPOINT("names_file.remove.marked");
+	px_full_fence();
+	if (!has_users(fd, self))
+		px_shm_unlink(name);
+}
+
 /* argument: the word of this process, if it has just begun and so uses none of these files; otherwise 0. */
 static void sweep_file(const char *name, void *argument)
 {
@@ -113,15 +136,17 @@ static void sweep_file(const char *name, void *argument)
 
 	if (px_shm_open(name, &fd) != 0)
 		return;
-	/*
-	 * This process cannot see processes in other pid namespaces.  A file without a header is of a process that was
-	 * killed while it made the file: a living process would hold the lock.
-	 */
-	if (is_private(fd, geteuid()) &&
-	    (!read_at(fd, &header, sizeof(header), 0) || header.magic != FILE_MAGIC ||
-	     header.pid_namespace == px_procfs_pid_namespace()) &&
-	    !has_users(fd, *(const uint64_t *)argument))
-		px_shm_unlink(name);
+	if (is_private(fd, geteuid())) {
+		/*
+		 * A file without a header is of a process that was killed while it made the file: a living process
+		 * would hold the lock.  This process cannot see processes in other pid namespaces.
+		 */
+		if (!read_at(fd, &header, sizeof(header), 0) || header.magic != FILE_MAGIC)
+			px_shm_unlink(name);
+		else if (header.pid_namespace == px_procfs_pid_namespace() &&
+			 !has_users(fd, *(const uint64_t *)argument))
+			remove_unused(name, fd, *(const uint64_t *)argument);
+	}
 	syscall(SYS_close, fd);
 }
 
@@ -145,6 +170,7 @@ static void sweep_former(uint32_t pid)
 void px_names_file_leave(const struct px_shared_names *names, uint64_t self)
 {
 	char name[PX_SHM_NAME_MAX];
+	int fd;
 
 	if (names->key == 0 || px_is_confined())
 		return;
@@ -154,8 +180,11 @@ void px_names_file_leave(const struct px_shared_names *names, uint64_t self)
 		if (word != 0 && word != self && px_procfs_has_word(word))
 			return;
 	}
+	if (open_file(names, &fd) != 0)
+		return;
 	name_of(names, name);
-	px_shm_unlink(name);
+	remove_unused(name, fd, self);
+	syscall(SYS_close, fd);
 }
 
 /* Creation. */
@@ -244,7 +273,8 @@ static int end_store(const struct px_shared_names *names, int fd, bool is_stored
 	struct header header = {.moved_to = 0};
 	int error = EIO;
 
-	if (is_stored && read_at(fd, &header, sizeof(header), 0) && header.key == names->key)
+	px_full_fence(); /* the store comes before the mark is read: see remove_unused() */
+	if (is_stored && read_at(fd, &header, sizeof(header), 0) && header.key == names->key && header.is_doomed == 0)
 		error = 0;
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -275,15 +305,23 @@ int px_names_file_store_description(const struct px_shared_names *names, unsigne
 	return end_store(names, fd, !error && store_description(fd, names, id), moved_to);
 }
 
-/* Attach the table with this number, if it was made from the private table with this key. */
-static bool attach_moved(uint32_t number, uint64_t key, uid_t owner, struct px_shared_names_ref *ref)
+/*
+ * Attach the table with this number, if it was made from the private table with this key.  Return 0, EAGAIN if another
+ * process is making it, or another error.
+ */
+static int attach_moved(uint32_t number, uint64_t key, uid_t owner, struct px_shared_names_ref *ref)
 {
-	if (number == 0 || px_shared_names_attach(number, owner, ref) != 0)
-		return false;
-	if (px_read_once(&ref->shared_names->key) == key)
-		return true;
+	int error = number != 0 ? px_shared_names_attach(number, owner, ref) : ENOENT;
+
+	if (error || px_read_once(&ref->shared_names->key) == key)
+		return error;
 	px_shared_names_detach(ref);
-	return false;
+	return ENOENT;
+}
+
+static bool store_moved(int fd, uint32_t number)
+{
+	return write_at(fd, &number, sizeof(number), offsetof(struct header, moved_to));
 }
 
 /* The number comes first: a process that does not find it has stored its names before this copy. */
@@ -292,7 +330,7 @@ static bool copy_file(int fd, const struct px_shared_names_ref *ref)
 	struct px_shared_names *to = ref->shared_names;
 	const size_t begin = offsetof(struct px_shared_names, names);
 
-	return write_at(fd, &ref->number, sizeof(ref->number), offsetof(struct header, moved_to)) &&
+	return store_moved(fd, ref->number) &&
 	       read_at(fd, &to->names, offsetof(struct px_shared_names, unused) - begin, begin);
 }
 
@@ -304,8 +342,8 @@ int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_nam
 	if (!is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
 	    header.magic != FILE_MAGIC || header.key == 0)
 		return EACCES;
-	if (attach_moved(header.moved_to, header.key, owner, ref) ||
-	    attach_moved(found, header.key, owner, ref))
+	if (attach_moved(header.moved_to, header.key, owner, ref) == 0 ||
+	    attach_moved(found, header.key, owner, ref) == 0)
 		return 0;
 	error = px_shared_names_prepare(owner, ref);
 	if (error)
@@ -320,21 +358,36 @@ int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_nam
 	return 0;
 }
 
-/* Copy the memory of the table.  The order is that of copy_file(). */
-static int move_memory(struct px_shared_names *names, struct px_shared_names_ref *ref)
+/* The table that a controller has made from this file, or 0.  *fd becomes -1 if the file is not that of the table. */
+static uint32_t moved_by_file(const struct px_shared_names *names, int *fd)
 {
-	uint32_t number = px_load_ordered(&names->moved_to);
-	int error;
+	struct header header = {.key = 0};
 
-	if (attach_moved(number, names->key, geteuid(), ref))
-		return 0;
-	error = px_shared_names_prepare(geteuid(), ref);
+	if (*fd >= 0 && read_at(*fd, &header, sizeof(header), 0) && header.key == names->key)
+		return header.moved_to;
+	if (*fd >= 0)
+		syscall(SYS_close, *fd);
+	*fd = -1;
+	return 0;
+}
+
+/*
+ * The processes of the table share names->moved_to, so the one that changes it from `number` decides for all.  It does
+ * so before the copy, as copy_file() stores the number before it.
+ */
+static int move_memory(struct px_shared_names *names, int fd, uint32_t number, struct px_shared_names_ref *ref)
+{
+	int error = px_shared_names_prepare(geteuid(), ref);
+
 	if (error)
 		return error;
+	PX_TESTPOINT("names_file.move_own.prepared");
 	if (!px_compare_exchange(&names->moved_to, number, ref->number)) {
 		px_shared_names_detach(ref); /* another process was first; the next call finds its table */
 		return EAGAIN;
 	}
+	if (fd >= 0)
+		(void)store_moved(fd, ref->number); /* without it, a controller finds it in a list of mappings */
 	ref->shared_names->key = names->key;
 	memcpy(&ref->shared_names->names, &names->names, sizeof(names->names));
 	memcpy(&ref->shared_names->descriptions, &names->descriptions, sizeof(names->descriptions));
@@ -345,11 +398,18 @@ static int move_memory(struct px_shared_names *names, struct px_shared_names_ref
 
 int px_names_file_move_own(struct px_shared_names *names, struct px_shared_names_ref *ref)
 {
-	int fd, error;
+	uint32_t number = px_load_ordered(&names->moved_to), by_controller;
+	int fd = -1, error;
 
-	if (names->key == 0 || open_file(names, &fd) != 0)
-		return move_memory(names, ref);
-	error = px_names_file_move(fd, geteuid(), px_load_ordered(&names->moved_to), ref);
-	syscall(SYS_close, fd);
-	return error == EACCES ? move_memory(names, ref) : error; /* another process has damaged the file */
+	if (names->key != 0 && !px_shm_is_beyond_limit(sizeof(struct header)) && open_file(names, &fd) != 0)
+		fd = -1;
+	by_controller = moved_by_file(names, &fd);
+	error = attach_moved(by_controller, names->key, geteuid(), ref);
+	if (error && error != EAGAIN)
+		error = attach_moved(number, names->key, geteuid(), ref);
+	if (error && error != EAGAIN)
+		error = move_memory(names, fd, number, ref);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return error;
 }

@@ -16,7 +16,8 @@
  * again, in the shared table.  Only controllers, and the process that makes the file, need the lock of the registry.
  *
  * The last process of the table removes the file when it exits.  If it is killed, other processes remove the file
- * later.
+ * later.  A child whose parent ends at once may enter itself too late, as many daemons do: then it has no file, and
+ * makes a shared table.
  */
 #ifndef PX_REGISTRY_NAMES_FILE_H
 #define PX_REGISTRY_NAMES_FILE_H
@@ -51,7 +52,10 @@ int px_names_file_store_description(const struct px_shared_names *names, unsigne
  */
 int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_names_ref *ref);
 
-/* Do the same for a private table of this process.  It may have no file, or a file that this process cannot open. */
+/*
+ * Do the same for a private table of this process, without the lock.  The table may have no file, or a file that this
+ * process cannot open.  Return EAGAIN if another process is moving the table: then call again.  Async-signal-safe.
+ */
 int px_names_file_move_own(struct px_shared_names *names, struct px_shared_names_ref *ref);
 
 /* Remove the file if no other process of the table is alive.  self: word of this process. */

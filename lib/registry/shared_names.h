@@ -58,7 +58,8 @@ struct px_shared_names {
 	uint32_t founder; /* pid of the process that made the private table */
 	uint32_t pid_namespace;
 	uint32_t moved_to; /* in a private table: number of the shared table that replaces it; 0: none */
-	uint32_t reserved[9];
+	uint32_t is_doomed; /* in the file of a private table: a process removes the file (names_file.c) */
+	uint32_t reserved[8];
 	struct px_names names;
 	struct px_descriptions descriptions; /* of the types with these names */
 	struct px_shared_names_member member[PX_SHARED_NAMES_MEMBERS] __attribute__((aligned(8)));

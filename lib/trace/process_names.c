@@ -50,15 +50,42 @@ static bool follow(uint32_t number)
 	return error == 0 && move_to(&ref);
 }
 
+/* Make a shared table with the names of the private one, and move there. */
+static bool make_shared(void)
+{
+	struct px_shared_names_ref ref;
+	uint32_t number;
+	struct px_shared_names *names = px_types_shared_names(&number);
+	const struct timespec nap = {0, COMPLETE_NAP_NS};
+	int error = EAGAIN;
+
+	if (!px_shared_names_is_private(number))
+		return true;
+	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++) {
+		error = px_names_file_move_own(names, &ref);
+		if (error == EAGAIN)
+			nanosleep(&nap, NULL);
+	}
+	return !error && move_to(&ref);
+}
+
+/*
+ * A private table is of no use for other processes: use the one that has replaced it, or make a shared one.  Return
+ * true if the private one stays: the shared table may have ended with its last process.
+ */
+static bool stays_private(uint32_t moved_to)
+{
+	return moved_to != 0 ? !follow(moved_to) : px_shared_names_are_scarce() || !make_shared();
+}
+
 void px_process_enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
 	int saved_errno = errno;
 	uint32_t moved_to;
 
-	moved_to = px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation());
-	if (moved_to != 0)
-		follow(moved_to); /* it enters this process there */
+	if (px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation(), &moved_to) != 0)
+		stays_private(moved_to); /* otherwise that enters this process in the shared table */
 	errno = saved_errno;
 }
 
@@ -146,21 +173,6 @@ static int make_private(struct px_shared_names_ref *ref)
 	return 0;
 }
 
-/* Make a shared table with the names of the private one, and move there. */
-static bool make_shared(void)
-{
-	struct px_shared_names_ref ref;
-	uint32_t number;
-	struct px_shared_names *names = px_types_shared_names(&number);
-	int error = EAGAIN;
-
-	if (!px_shared_names_is_private(number))
-		return true;
-	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++)
-		error = px_names_file_move_own(names, &ref);
-	return !error && move_to(&ref);
-}
-
 int px_process_choose_shared_names(bool is_shared, uint32_t *number)
 {
 	const struct px_shared_names *names;
@@ -207,15 +219,6 @@ static int need_shared_names(void)
 		px_registry_unlock(fd);
 	pthread_setcancelstate(state, &state);
 	return error;
-}
-
-/*
- * A private table is of no use for other processes: use the one that has replaced it, or make a shared one.  Return
- * true if the private one stays: the shared table may have ended with its last process.
- */
-static bool stays_private(uint32_t moved_to)
-{
-	return moved_to != 0 ? !follow(moved_to) : px_shared_names_are_scarce() || !make_shared();
 }
 
 int px_process_open_type(const char *name, unsigned int *id)

@@ -136,9 +136,9 @@ __attribute__((constructor(101))) static void begin(void)
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
-uint32_t px_types_enter(uint64_t word, uint64_t incarnation)
+int px_types_enter(uint64_t word, uint64_t incarnation, uint32_t *moved_to)
 {
-	uint32_t moved_to = 0;
+	int error = 0;
 	struct px_shared_names *shared_names = px_load_acquire(&own_shared_names);
 	struct px_shared_names_member *member = shared_names ?
 							px_shared_names_enter(shared_names, word) :
@@ -148,9 +148,10 @@ uint32_t px_types_enter(uint64_t word, uint64_t incarnation)
 		px_fetch_or(&member->opened.bits[i], px_read_once(&px_types_opened.bits[i]));
 	if (member)
 		px_write_once(&member->incarnation, incarnation);
+	*moved_to = 0;
 	if (member && shared_names == px_read_once(&private_names))
-		px_names_file_store(shared_names, PX_EVENT_NONE, member, &moved_to);
-	return moved_to;
+		error = px_names_file_store(shared_names, PX_EVENT_NONE, member, moved_to);
+	return error || *moved_to != 0 ? ESTALE : 0;
 }
 
 void px_types_leave(uint64_t word)

@@ -53,10 +53,11 @@ int px_types_move(const struct px_shared_names_ref *ref);
 
 /*
  * Enter this process in its table, with its incarnation and all opened types.  A child enters the
- * types of its parent too, because fork copies the set of opened types.  Return the number of the shared table to which
- * this process has to move, or 0.
+ * types of its parent too, because fork copies the set of opened types.  Return 0; or ESTALE if this process has to
+ * leave its private table: for the shared table with the number *moved_to, or if *moved_to is 0, for a shared table
+ * that it makes, because other processes would not find the private one.
  */
-uint32_t px_types_enter(uint64_t word, uint64_t incarnation);
+int px_types_enter(uint64_t word, uint64_t incarnation, uint32_t *moved_to);
 
 /* This process exits: remove what no other process needs. */
 void px_types_leave(uint64_t word);

@@ -648,11 +648,14 @@ static struct px_shared_names_ref moved;
 /* Like a controller that opens a name for this process at once. */
 static void move_and_open(void)
 {
-	uint32_t number;
-	struct px_shared_names *own = px_types_shared_names(&number);
+	char name[PX_SHM_NAME_MAX];
+	uint64_t inode;
+	int fd;
 
-	ck_assert(px_shared_names_is_private(number));
-	ok(px_names_file_move_own(own, &moved));
+	ck_assert(px_procfs_file((uint32_t)getpid(), PX_NAMES_FILE_PREFIX, name, sizeof(name), &inode));
+	ok(px_shm_open(name, &fd));
+	ok(px_names_file_move(fd, geteuid(), 0, &moved));
+	close(fd);
 	ok(px_types_open_for(moved.shared_names, NULL, "by the controller", &by_controller));
 }
 
@@ -909,6 +912,37 @@ START_TEST(open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_s
 	ck_assert(!has_names_file(child.pid));
 	ck_assert_uint_eq(px_helper_open(&child, "before"), before);
 	expect_traced_with_names(&child, before, px_helper_open(&child, "after"));
+}
+END_TEST
+
+/* CREATE-7 FORK-5: a child enters itself while its parent removes the file, or after that, and opens no other name */
+START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
+{
+	static const char *const points[] = {"names_file.remove.unused", "names_file.remove.marked", NULL};
+	struct px_helper target, child;
+	trace_event_id_t before, after;
+
+	if (!px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return;
+	}
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	before = px_helper_open(&target, "before");
+	after = px_helper_open(&target, "after");
+	child = px_helper_make_by(&target, PX_BY_CLONE);
+	if (points[_i])
+		px_helper_signal_at(&target, points[_i], SIGSTOP);
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	if (points[_i])
+		px_helper_await_state(&target, 'T');
+	else
+		px_helper_await_gone(&target);
+	px_helper_trace(&child, before, 0);
+	if (points[_i]) {
+		kill(target.pid, SIGCONT);
+		px_helper_await_gone(&target);
+	}
+	expect_traced_with_names(&child, before, after);
 }
 END_TEST
 
@@ -1169,6 +1203,7 @@ static TCase *segment_cases(void)
 	tcase_add_test(tcase, open_before_the_registry_exists_is_listed_by_a_later_stream);
 	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, PX_NR_DAMAGES);
 	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
+	tcase_add_loop_test(tcase, names_of_a_child_that_enters_late_are_listed_by_a_later_stream, 0, 3);
 	return tcase;
 }
 
