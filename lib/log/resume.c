@@ -294,8 +294,9 @@ static int load_from(struct px_log *log, struct px_archive_source *source, uint3
 	uint64_t nr_loaded = log->loops ? log->nr_begun : 1;
 
 	load_places(log, source, nr_volumes);
+	/* The dead writer may have stored objects in the first volume before its first commit. */
 	if (!log->loops && (here >= log->nr_begun ||
-			    px_log_slot_in_volume(&log->header, log->commit.end) == 0))
+			    (log->commit.end > 0 && px_log_slot_in_volume(&log->header, log->commit.end) == 0)))
 		return 0;
 	for (uint64_t i = 0; i < nr_loaded; i++)
 		if (!load_objects(log, &log->volumes[i],

@@ -1228,6 +1228,72 @@ START_TEST(recover_has_what_was_read_and_not_written)
 }
 END_TEST
 
+static uint64_t fatal_write;
+static sem_t is_ready, goes_on;
+
+static void *record_one_then_many(void *unused)
+{
+	record(1);
+	sem_post(&is_ready);
+	while (sem_wait(&goes_on) != 0)
+		;
+	for (uint32_t number = 40; number < 400; number++)
+		record(number);
+	sem_post(&is_ready);
+	return unused;
+}
+
+/* The other thread overwrites all events.  Then the process dies in the middle of its write. */
+static void overwrite_and_die(const char *name)
+{
+	if (!is_write(name) || ++nr_steps != fatal_write)
+		return;
+	sem_post(&goes_on);
+	while (sem_wait(&is_ready) != 0)
+		;
+	kill(getpid(), SIGKILL);
+}
+
+static void overwrite_while_writing(void)
+{
+	pthread_t thread;
+
+	stream = px_test_create_log(&script->stream, file);
+	posix_trace_start(stream);
+	progress->is_created = true;
+	record(0);
+	sem_init(&is_ready, 0, 0);
+	sem_init(&goes_on, 0, 0);
+	if (pthread_create(&thread, NULL, record_one_then_many, NULL) != 0)
+		return;
+	while (sem_wait(&is_ready) != 0)
+		;
+	nr_steps = 0;
+	__atomic_store_n(&px_testpoint_hook, overwrite_and_die, __ATOMIC_RELEASE);
+	posix_trace_flush(stream);
+	progress->is_done = true;
+}
+
+/* EXIT-4: the first write had objects, and it was not committed; the events that are left have other threads */
+START_TEST(recover_after_a_first_write_lists_each_thread_once)
+{
+	static const struct script looping = {
+		{LOOPING, 4000, 16, 1, BOUNDED, 100000}, 400, 0, 0, 0, false, 16};
+	bool is_done = false;
+
+	script = &looping;
+	for (fatal_write = 1; !is_done; fatal_write++) {
+		begin_anew();
+		is_done = run_in_child(overwrite_while_writing);
+		if (progress->is_created)
+			ok(txtrace_recover(file));
+		px_test_check_log(file, 0, &facts);
+		ck_assert_int_eq(facts.commit.is_complete, PX_LOG_RECOVERED);
+	}
+	ck_assert_uint_ge(fatal_write, 6);
+}
+END_TEST
+
 static void fail_and_go_on(void)
 {
 	stream = px_test_create_log(&script->stream, file);
@@ -2045,6 +2111,7 @@ static TCase *left_cases(void)
 	tcase_add_test(tcase, recover_looks_for_no_log_of_another_user);
 	tcase_add_test(tcase, recover_without_room_for_the_log_can_be_tried_again);
 	tcase_add_test(tcase, recover_has_what_was_read_and_not_written);
+	tcase_add_test(tcase, recover_after_a_first_write_lists_each_thread_once);
 	tcase_add_test(tcase, recover_behind_writes_that_failed_tells_the_gap);
 	tcase_add_test(tcase, recover_finds_nothing_of_a_create_that_failed);
 	return tcase;
