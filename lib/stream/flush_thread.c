@@ -26,7 +26,7 @@
 #define STACK_BYTES                                                                                \
 	(1 << 20) /* a namer may read debugging information, which needs a large stack */
 #define TURN_NS 200000 /* how long this thread asks to have its CPU at a time, if others wait for it */
-#define CREATE_ATTEMPTS 20
+#define CREATE_ATTEMPTS 500 /* on a busy machine, a thread in exec may get no CPU for long */
 #define END_ATTEMPTS 10000
 #define END_NAP_NS 100000
 #define NAP_NS 1000000
