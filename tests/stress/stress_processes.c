@@ -67,6 +67,20 @@ static void send(int fd, int number)
 	syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
 }
 
+static void let_go_on(uint32_t seat)
+{
+	send(stopped_fd[seat], SIGCONT);
+	close(stopped_fd[seat]);
+	stopped_until[seat] = 0;
+}
+
+static void let_all_go_on(void)
+{
+	for (uint32_t i = 0; i < NR_SEATS; i++)
+		if (stopped_until[i] != 0)
+			let_go_on(i);
+}
+
 /* Seats. */
 
 static void bury(uint32_t seat)
@@ -83,8 +97,10 @@ static void bury(uint32_t seat)
 	if (!px_compare_exchange(&life->state, state, OVER) ||
 	    !px_compare_exchange(&board->seat[seat], number, 0))
 		return;
-	if (state == ALIVE && life->is_controller)
-		look_at_cut_logs(life->pid);
+	if (state != ALIVE || !life->is_controller)
+		return;
+	let_all_go_on(); /* one of them may hold the lock that this process needs to recover the logs */
+	look_at_cut_logs(life->pid);
 }
 
 static void bury_the_dead(void)
@@ -128,13 +144,6 @@ static void fill_seats(void)
 }
 
 /* Torments. */
-
-static void let_go_on(uint32_t seat)
-{
-	send(stopped_fd[seat], SIGCONT);
-	close(stopped_fd[seat]);
-	stopped_until[seat] = 0;
-}
 
 static void torment(uint32_t seat)
 {
@@ -307,9 +316,7 @@ static void end_all(void)
 	bool is_late = false;
 
 	px_store_release(&board->stopping, 1);
-	for (uint32_t i = 0; i < NR_SEATS; i++)
-		if (stopped_until[i] != 0)
-			let_go_on(i);
+	let_all_go_on();
 	while (reap(-1, WNOHANG) >= 0 || errno != ECHILD) {
 		px_store_release(&board->pulse_ns, monotonic_ns());
 		bury_the_dead();

@@ -29,9 +29,10 @@ struct stream {
 
 	/* One window, from start to stop. */
 	struct record *record; /* LIVES_MAX */
-	uint32_t first_life;
+	uint32_t first_life, last_life;
 	enum window window;
 	uint32_t breaks, overflows;
+	uint64_t newest_ns; /* of the events that were reported */
 	bool resume_is_next;
 	uint64_t silent;       /* missing events without OVERFLOW */
 	uint64_t missing;      /* in earlier windows, since losses were counted from 0 */
@@ -43,9 +44,13 @@ struct stream {
 void stream_init(struct stream *stream);
 void stream_destroy(struct stream *stream);
 
-/* Right after start has returned; right before stop, or shutdown, is called. */
+/* Right after start has returned; right before stop, or shutdown, is called; right after stop has returned. */
 void window_begin(struct stream *stream);
 void window_end(struct stream *stream);
+void window_stopped(struct stream *stream);
+
+/* Return true if no call goes on that had begun before stop returned.  Such a call may still complete an event. */
+bool window_is_quiet(const struct stream *stream);
 
 /* Check an event that was reported. */
 void check_event(struct stream *stream, const struct posix_trace_event_info *info,
