@@ -257,6 +257,23 @@ int px_names_get(const struct px_names *names, unsigned int id, char text[PX_NAM
 	return 0;
 }
 
+/* Threads fill the table in the order of ids, so an entry without a name must not stay FREE before one with a name. */
+bool px_names_adopt(struct px_names *names, const struct px_names *from, uint32_t tid, px_procfs_asked *alive)
+{
+	char text[PX_NAME_MAX + 1];
+	unsigned int end = NR_ENTRIES, id;
+
+	while (end > 0 && (px_load_acquire(&from->entry[end - 1].word) & STATE_MASK) != READY)
+		end--;
+	for (unsigned int i = 0; i < end; i++) {
+		if (px_names_get(from, PX_EVENT_USER_FIRST + i, text) != 0)
+			(void)px_compare_exchange(&names->entry[i].word, FREE, DEAD);
+		else if (px_names_open(names, text, tid, alive, &id) != 0 || id != PX_EVENT_USER_FIRST + i)
+			return false;
+	}
+	return true;
+}
+
 static bool is_whole(const struct px_name_entry *entry)
 {
 	size_t length = strnlen(entry->text, sizeof(entry->text));

@@ -72,6 +72,13 @@ int px_names_open(struct px_names *names, const char *name, uint32_t tid, px_pro
 		  unsigned int *id);
 
 /*
+ * Add all names of another table, each with the id that it has there.  tid and alive: as for px_names_open().  Return
+ * false if the table has another name for one of these ids, or another id for one of these names.  The function may
+ * wait as px_names_open() does.  It keeps errno.
+ */
+bool px_names_adopt(struct px_names *names, const struct px_names *from, uint32_t tid, px_procfs_asked *alive);
+
+/*
  * Copy the name of id and a null byte to text.  The id may also be a predefined one.  Return 0, or
  * EINVAL if the id has no name.  Wait-free, async-signal-safe.
  */

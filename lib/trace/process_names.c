@@ -50,7 +50,30 @@ static bool follow(uint32_t number)
 	return error == 0 && move_to(&ref);
 }
 
-/* Make a shared table with the names of the private one, and move there. */
+/*
+ * Find a stream that traces this process, attached or not, and return the number of its shared name
+ * table.  This process must use that table.
+ */
+static bool find_shared_names(uint32_t *number)
+{
+	const struct px_process_id us = px_process_id();
+
+	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
+		struct px_registry_slot slot;
+
+		if (!px_process_traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0 ||
+		    px_shared_names_is_private(slot.shared_names))
+			continue;
+		*number = slot.shared_names;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Move to a shared table: to that of a stream that traces this process, even if its controller did not find the names
+ * of the private table; otherwise to a new one with these names.
+ */
 static bool make_shared(void)
 {
 	struct px_shared_names_ref ref;
@@ -59,7 +82,7 @@ static bool make_shared(void)
 	const struct timespec nap = {0, COMPLETE_NAP_NS};
 	int error = EAGAIN;
 
-	if (!px_shared_names_is_private(number))
+	if (!px_shared_names_is_private(number) || (find_shared_names(&number) && follow(number)))
 		return true;
 	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++) {
 		error = px_names_file_move_own(names, &ref);
@@ -135,26 +158,6 @@ int px_process_share_names(uint32_t index, const struct px_registry_slot *slot)
 			return EACCES;
 	}
 	return px_types_shared_names(&own) && own == slot->shared_names ? 0 : EACCES;
-}
-
-/*
- * Find a stream that traces this process, attached or not, and return the number of its shared name
- * table.  This process must use that table.
- */
-static bool find_shared_names(uint32_t *number)
-{
-	const struct px_process_id us = px_process_id();
-
-	for (uint32_t i = 0; i < PX_STREAMS_MAX; i++) {
-		struct px_registry_slot slot;
-
-		if (!px_process_traces_us(&px_gate.self, i, &slot, &us) || slot.shared_names == 0 ||
-		    px_shared_names_is_private(slot.shared_names))
-			continue;
-		*number = slot.shared_names;
-		return true;
-	}
-	return false;
 }
 
 /* Make a private table, with a file if a controller may look for it. */

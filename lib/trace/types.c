@@ -89,18 +89,49 @@ static bool has_all_names(const struct px_shared_names *shared_names)
 	return true;
 }
 
-/* A thread that stores the number may be interrupted here.  Then another one with the same number stores the table. */
+/*
+ * Add the names and descriptions of the private table to a shared one that does not have them: its maker could not find
+ * the private table.  A name that this adds is not opened by anybody yet.  Return false if the tables do not agree.
+ */
+static bool adopt(struct px_shared_names *to, const struct px_shared_names *from)
+{
+	char text[PX_FIELDS_TEXT_MAX];
+	bool agrees;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state); /* the thread may wait */
+	agrees = px_names_adopt(&to->names, &from->names, (uint32_t)syscall(SYS_gettid), px_procfs_has);
+	pthread_setcancelstate(state, &state);
+	for (unsigned int id = PX_EVENT_USER_FIRST; agrees && id < PX_EVENT_USER_END; id++) {
+		size_t length = px_descriptions_get(&from->descriptions, id, text);
+
+		if (length > 0)
+			(void)px_descriptions_add(&to->descriptions, id, text, length);
+	}
+	return agrees;
+}
+
+/*
+ * A thread that stores the number may be interrupted here.  Then another one with the same number stores the table.
+ * Adopt again after moved_to is stored: a thread that opens a name either finds that number, or has stored its name
+ * before.
+ */
 int px_types_move(const struct px_shared_names_ref *ref)
 {
 	struct px_shared_names *from = px_read_once(&private_names);
+	bool has_names = from && has_all_names(ref->shared_names);
 
-	if (!from || !has_all_names(ref->shared_names))
+	if (!from || (!has_names && !adopt(ref->shared_names, from)))
 		return EACCES;
 	px_compare_exchange(&own_number, private_number, ref->number);
 	if (px_read_once(&own_number) != ref->number)
 		return EACCES;
 	PX_TESTPOINT("types.move.number");
 	px_exchange(&from->moved_to, ref->number);
+	if (!has_names) {
+		adopt(ref->shared_names, from);
+		px_compare_exchange(&ref->shared_names->key, UINT64_C(0), from->key);
+	}
 	return px_compare_exchange(&own_shared_names, from, ref->shared_names) ? 0 : EEXIST;
 }
 

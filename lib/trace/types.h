@@ -45,9 +45,9 @@ bool px_types_use(const struct px_shared_names_ref *ref);
 bool px_types_is_own_private(uint32_t number);
 
 /*
- * Make this shared table replace the private table of this process.  Return 0, EEXIST if another thread has attached
- * the same table (then the caller still owns its mapping), or EACCES if the table has other names for ids of this
- * process, or is not the only one.
+ * Make this shared table replace the private table of this process.  If the shared table lacks names of this process,
+ * add them.  Return 0, EEXIST if another thread has attached the same table (then the caller still owns its mapping),
+ * or EACCES if the table has other names for ids of this process, or is not the only one.
  */
 int px_types_move(const struct px_shared_names_ref *ref);
 

@@ -829,6 +829,37 @@ START_TEST(names_open_all_claimed_by_living_thread_is_bounded)
 }
 END_TEST
 
+/* MAP-2: ids without a name stay without one; later names follow; nothing else than another name is in the way. */
+START_TEST(names_adopt_gives_each_name_its_id)
+{
+	struct px_names *from = names;
+	unsigned int first = open_name("first"), second;
+
+	names->entry[1].word = DEAD;
+	second = open_name("second");
+	ck_assert_uint_eq(second, FIRST + 2);
+	for (int again = 0; again < 2; again++) {
+		names = again ? names : new_table();
+		ck_assert(px_names_adopt(names, from, self(), is_alive));
+		ck_assert_uint_eq(find_name("first"), first);
+		ck_assert_uint_eq(state_of(FIRST + 1), DEAD);
+		ck_assert_uint_eq(find_name("second"), second);
+		ck_assert_uint_eq(open_name("third"), second + 1);
+	}
+	names = new_table();
+	ck_assert_uint_eq(open_name("first"), first);
+	ck_assert_uint_eq(open_name("other"), FIRST + 1);
+	ck_assert(px_names_adopt(names, from, self(), is_alive));
+	ck_assert_uint_eq(find_name("second"), second);
+	names = new_table();
+	open_name("other");
+	ck_assert(!px_names_adopt(names, from, self(), is_alive));
+	names = new_table();
+	open_name("second"); /* with another id */
+	ck_assert(!px_names_adopt(names, from, self(), is_alive));
+}
+END_TEST
+
 /* A text that fills its field, without a null byte. */
 START_TEST(names_text_without_null_is_cut)
 {
@@ -908,6 +939,7 @@ int main(void)
 	tcase_add_loop_test(hostile, names_table_hostile_is_survived, 0, 2);
 	tcase_add_test(hostile, names_open_all_claimed_by_living_thread_is_bounded);
 	tcase_add_test(hostile, names_text_without_null_is_cut);
+	tcase_add_test(hostile, names_adopt_gives_each_name_its_id);
 	suite_add_tcase(suite, hostile);
 
 	return run_suite(suite);

@@ -15,6 +15,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <trace_ext.h>
 #include <unistd.h>
 
 #include "base/procfs.h"
@@ -946,6 +947,48 @@ START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 }
 END_TEST
 
+/*
+ * CREATE-7 FORK-5: the same, but the stream is there before the child has entered itself, so its controller finds no
+ * names.  They come with the child, unless the controller has given one of their ids to another name.
+ */
+START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
+{
+	trace_event_id_t before, after, other;
+	struct px_helper target, child;
+	struct txtrace_stream status;
+	trace_id_t stream;
+
+	if (!px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return;
+	}
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	before = px_helper_open(&target, "before");
+	after = px_helper_open(&target, "after");
+	child = px_helper_make_by(&target, PX_BY_CLONE);
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	stream = px_test_start_for(child.pid, false);
+	if (_i)
+		ok(posix_trace_trid_eventid_open(stream, "after", &other));
+	px_helper_trace(&child, after, 1);
+	ok(txtrace_get_stream(stream, &status));
+	if (_i) {
+		ck_assert_uint_eq(other, before);
+		ck_assert_int_eq(status.absent, child.pid);
+		ck_assert_int_eq(status.absent_error, EACCES);
+		return;
+	}
+	ck_assert_int_eq(status.absent, 0);
+	px_helper_trace(&child, before, 2);
+	px_helper_trace(&child, px_helper_open(&child, "while traced"), 3);
+	for (uint32_t number = 1; number <= 3; number++)
+		px_test_expect_number(stream, number, child.pid);
+	ok(posix_trace_shutdown(stream));
+	expect_names(&child, before, after);
+}
+END_TEST
+
 /* The list of types. */
 
 static void expect_type(uint32_t i, unsigned int id, const char *name)
@@ -1204,6 +1247,7 @@ static TCase *segment_cases(void)
 	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, PX_NR_DAMAGES);
 	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_late_are_listed_by_a_later_stream, 0, 3);
+	tcase_add_loop_test(tcase, names_of_a_child_that_enters_after_its_stream_come_with_it, 0, 2);
 	return tcase;
 }
 
