@@ -95,7 +95,6 @@ static bool has_all_names(const struct px_shared_names *shared_names)
  */
 static bool adopt(struct px_shared_names *to, const struct px_shared_names *from)
 {
-	char text[PX_FIELDS_TEXT_MAX];
 	bool agrees;
 	int state;
 
@@ -103,9 +102,10 @@ static bool adopt(struct px_shared_names *to, const struct px_shared_names *from
 	agrees = px_names_adopt(&to->names, &from->names, (uint32_t)syscall(SYS_gettid), px_procfs_has);
 	pthread_setcancelstate(state, &state);
 	for (unsigned int id = PX_EVENT_USER_FIRST; agrees && id < PX_EVENT_USER_END; id++) {
-		size_t length = px_descriptions_get(&from->descriptions, id, text);
+		size_t length;
+		const char *text = px_descriptions_text(&from->descriptions, id, &length);
 
-		if (length > 0)
+		if (text)
 			(void)px_descriptions_add(&to->descriptions, id, text, length);
 	}
 	return agrees;

@@ -947,6 +947,11 @@ START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 }
 END_TEST
 
+static void trick_describe(struct px_order *order)
+{
+	order->a = txtrace_describe_type((trace_event_id_t)order->a, order->text);
+}
+
 /*
  * CREATE-7 FORK-5: the same, but the stream is there before the child has entered itself, so its controller finds no
  * names.  They come with the child, unless the controller has given one of their ids to another name.
@@ -956,6 +961,8 @@ START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
 	trace_event_id_t before, after, other;
 	struct px_helper target, child;
 	struct txtrace_stream status;
+	char description[64];
+	size_t length;
 	trace_id_t stream;
 
 	if (!px_test_has_fork_advice()) {
@@ -965,6 +972,7 @@ START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
 	target = px_helper_make(PX_BY_FORK_EXEC);
 	before = px_helper_open(&target, "before");
 	after = px_helper_open(&target, "after");
+	ok((int)px_helper_do(&target, "describe", after, 0, "u32 number").a);
 	child = px_helper_make_by(&target, PX_BY_CLONE);
 	px_helper_begin(&target, "exit", 0, 0, NULL);
 	px_helper_await_gone(&target);
@@ -980,6 +988,9 @@ START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
 		return;
 	}
 	ck_assert_int_eq(status.absent, 0);
+	ok(txtrace_get_type_description(stream, after, description, sizeof(description), &length));
+	ck_assert_uint_eq(length, strlen("u32 number"));
+	ck_assert_mem_eq(description, "u32 number", length);
 	px_helper_trace(&child, before, 2);
 	px_helper_trace(&child, px_helper_open(&child, "while traced"), 3);
 	for (uint32_t number = 1; number <= 3; number++)
@@ -1175,6 +1186,7 @@ static const struct px_named_trick tricks[] = {
 	{"limit-segments", trick_limit_segments},
 	{"count-segments", trick_count_segments},
 	{"chroot", trick_chroot},
+	{"describe", trick_describe},
 	{NULL, NULL},
 };
 
