@@ -849,6 +849,28 @@ START_TEST(open_beside_a_damaged_file_is_listed_by_a_later_stream)
 }
 END_TEST
 
+/* CREATE-7: the same, but the process opens no other name: its names come with it. */
+START_TEST(events_beside_a_damaged_file_are_recorded)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+	trace_event_id_t before = px_helper_open(&target, "before");
+	char name[PX_SHM_NAME_MAX], path[512];
+	trace_id_t stream;
+	uint64_t inode;
+
+	ck_assert(px_procfs_file((uint32_t)target.pid, PX_NAMES_FILE_PREFIX, name, sizeof(name), &inode));
+	snprintf(path, sizeof(path), "%s/%s", getenv("TXTRACE_DIR"), name);
+	px_test_damage(path, (enum px_test_damage)_i);
+	stream = px_test_start_for(target.pid, false);
+	px_helper_trace(&target, before, 1);
+	px_test_expect_number(stream, 1, target.pid);
+	ok(posix_trace_eventid_get_name(stream, before, name));
+	ck_assert_str_eq(name, "before");
+	ok(posix_trace_shutdown(stream));
+	unlink(path);
+}
+END_TEST
+
 /* CREATE-7: the directory of segments appears after the program has opened its first name, which has no file then. */
 START_TEST(open_before_the_registry_exists_is_listed_by_a_later_stream)
 {
@@ -1257,6 +1279,7 @@ static TCase *segment_cases(void)
 	tcase_add_test(tcase, open_after_a_chroot_is_listed_by_a_later_stream);
 	tcase_add_test(tcase, open_before_the_registry_exists_is_listed_by_a_later_stream);
 	tcase_add_loop_test(tcase, open_beside_a_damaged_file_is_listed_by_a_later_stream, 0, PX_NR_DAMAGES);
+	tcase_add_loop_test(tcase, events_beside_a_damaged_file_are_recorded, 0, PX_NR_DAMAGES);
 	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_late_are_listed_by_a_later_stream, 0, 3);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_after_its_stream_come_with_it, 0, 2);
