@@ -13,6 +13,7 @@
 #include "base/confined.h"
 #include "base/decimal.h"
 #include "base/file_at.h"
+#include "base/kernel_time.h"
 #include "base/layout.h"
 #include "base/procfs.h"
 #include "base/shm.h"
@@ -22,6 +23,9 @@
 #define MAPPED_BYTES 4096 /* of the file: any page shows it in /proc/<pid>/maps */
 #define SWEEP_EVERY 32
 #define PART 16 /* entries that one read gets */
+/* How often, and how long each time, a controller waits for a process that is making a shared table. */
+#define MAKER_ATTEMPTS 100
+#define MAKER_NAP_NS 1000000
 
 /* The first part of the file. */
 struct header {
@@ -86,6 +90,8 @@ static int open_file(const struct px_shared_names *names, int *fd)
 		syscall(SYS_close, *fd);
 		error = EACCES;
 	}
+	if (error)
+		*fd = -1;
 	return error;
 }
 
@@ -118,13 +124,14 @@ static void remove_unused(const char *name, int fd, uint64_t self)
 {
 	const uint32_t mark = 1;
 
+	bool is_marked;
+
 	PX_TESTPOINT("names_file.remove.unused");
-	if (px_shm_is_beyond_limit(sizeof(struct header)) ||
-	    !write_at(fd, &mark, sizeof(mark), offsetof(struct header, is_doomed)))
-		return;
+	is_marked = !px_shm_is_beyond_limit(sizeof(struct header)) &&
+		    write_at(fd, &mark, sizeof(mark), offsetof(struct header, is_doomed));
 	PX_TESTPOINT("names_file.remove.marked");
 	px_full_fence();
-	if (!has_users(fd, self))
+	if (!is_marked || !has_users(fd, self))
 		px_shm_unlink(name);
 }
 
@@ -170,7 +177,7 @@ static void sweep_former(uint32_t pid)
 void px_names_file_leave(const struct px_shared_names *names, uint64_t self)
 {
 	char name[PX_SHM_NAME_MAX];
-	int fd;
+	int error, fd;
 
 	if (names->key == 0 || px_is_confined())
 		return;
@@ -180,11 +187,14 @@ void px_names_file_leave(const struct px_shared_names *names, uint64_t self)
 		if (word != 0 && word != self && px_procfs_has_word(word))
 			return;
 	}
-	if (open_file(names, &fd) != 0)
-		return;
 	name_of(names, name);
-	remove_unused(name, fd, self);
-	syscall(SYS_close, fd);
+	error = open_file(names, &fd);
+	if (!error) {
+		remove_unused(name, fd, self);
+		syscall(SYS_close, fd);
+	} else if (error == EMFILE || error == ENFILE) {
+		px_shm_unlink(name); /* without a mark: a child that enters itself at this moment is not found */
+	}
 }
 
 /* Creation. */
@@ -267,21 +277,44 @@ static int begin_store(const struct px_shared_names *names, int *fd)
 	return px_shm_is_beyond_limit(sizeof(*names)) ? EFBIG : open_file(names, fd);
 }
 
+/*
+ * The shared table that a process of this table has made, if it still exists, or 0.  A process that cannot open the
+ * file tells the number only here (px_names_file_move_own()).
+ */
+static uint32_t moved_by_memory(const struct px_shared_names *names)
+{
+	uint32_t number = px_load_ordered(&names->moved_to);
+	struct px_shared_names_ref ref;
+	int error;
+
+	if (px_likely(number == 0))
+		return 0;
+	error = px_shared_names_attach(number, geteuid(), &ref);
+	if (!error)
+		px_shared_names_detach(&ref);
+	return !error || error == EAGAIN ? number : 0;
+}
+
 /* After a change, find out whether another table replaces this one. */
 static int end_store(const struct px_shared_names *names, int fd, bool is_stored, uint32_t *moved_to)
 {
 	struct header header = {.moved_to = 0};
-	int error = EIO;
+	bool is_valid;
 
 	px_full_fence(); /* the store comes before the mark is read: see remove_unused() */
-	if (is_stored && read_at(fd, &header, sizeof(header), 0) && header.key == names->key && header.is_doomed == 0)
-		error = 0;
+	is_valid = fd >= 0 && read_at(fd, &header, sizeof(header), 0) && header.key == names->key;
 	if (fd >= 0)
 		syscall(SYS_close, fd);
-	/* A process that cannot open the file may have made the shared table: see px_names_file_move_own(). */
-	*moved_to = !error && header.moved_to != 0 ? header.moved_to :
-						     px_load_ordered(&names->moved_to);
-	return error;
+	*moved_to = is_valid && header.moved_to != 0 ? header.moved_to : moved_by_memory(names);
+	return is_valid && is_stored && header.is_doomed == 0 ? 0 : EIO;
+}
+
+/* A table without a file, or a process that makes no system calls any more. */
+static int without_file(const struct px_shared_names *names, uint32_t *moved_to)
+{
+	px_full_fence();
+	*moved_to = px_is_confined() ? 0 : moved_by_memory(names);
+	return 0;
 }
 
 int px_names_file_store(const struct px_shared_names *names, unsigned int id,
@@ -289,9 +322,8 @@ int px_names_file_store(const struct px_shared_names *names, unsigned int id,
 {
 	int fd, error = begin_store(names, &fd);
 
-	*moved_to = 0;
 	if (!error && fd < 0)
-		return 0;
+		return without_file(names, moved_to);
 	return end_store(names, fd, !error && store(fd, names, id, member), moved_to);
 }
 
@@ -299,9 +331,8 @@ int px_names_file_store_description(const struct px_shared_names *names, unsigne
 {
 	int fd, error = begin_store(names, &fd);
 
-	*moved_to = 0;
 	if (!error && fd < 0)
-		return 0;
+		return without_file(names, moved_to);
 	return end_store(names, fd, !error && store_description(fd, names, id), moved_to);
 }
 
@@ -336,14 +367,19 @@ static bool copy_file(int fd, const struct px_shared_names_ref *ref)
 
 int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_names_ref *ref)
 {
+	static const struct px_kernel_time nap = {.nanoseconds = MAKER_NAP_NS};
 	struct header header;
-	int error;
+	int error = EAGAIN;
 
-	if (!is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
-	    header.magic != FILE_MAGIC || header.key == 0)
-		return EACCES;
-	if (attach_moved(header.moved_to, header.key, owner, ref) == 0 ||
-	    attach_moved(found, header.key, owner, ref) == 0)
+	for (int i = 0; i < MAKER_ATTEMPTS && error == EAGAIN; i++) {
+		if (i > 0)
+			px_kernel_sleep(&nap);
+		if (!is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
+		    header.magic != FILE_MAGIC || header.key == 0)
+			return EACCES;
+		error = attach_moved(header.moved_to, header.key, owner, ref);
+	}
+	if (!error || attach_moved(found, header.key, owner, ref) == 0)
 		return 0;
 	error = px_shared_names_prepare(owner, ref);
 	if (error)
@@ -401,8 +437,8 @@ int px_names_file_move_own(struct px_shared_names *names, struct px_shared_names
 	uint32_t number = px_load_ordered(&names->moved_to), by_controller;
 	int fd = -1, error;
 
-	if (names->key != 0 && !px_shm_is_beyond_limit(sizeof(struct header)) && open_file(names, &fd) != 0)
-		fd = -1;
+	if (names->key != 0 && !px_shm_is_beyond_limit(sizeof(struct header)))
+		(void)open_file(names, &fd);
 	by_controller = moved_by_file(names, &fd);
 	error = attach_moved(by_controller, names->key, geteuid(), ref);
 	if (error && error != EAGAIN)

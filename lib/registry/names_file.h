@@ -35,8 +35,8 @@ int px_names_file_make(struct px_shared_names *names);
 
 /*
  * Store the name with this id (PX_EVENT_NONE: no name) and an entry (NULL: no entry) of a private table in its file.
- * Set *moved_to to the number of the shared table that replaces this table, or 0.  Do nothing if the table has no
- * file. Return 0 or an error.  Async-signal-safe.
+ * Set *moved_to to the number of the shared table that replaces this table, or 0.  If the table has no file, only set
+ * *moved_to.  Return 0, or an error if other processes may not find the table by its file.  Async-signal-safe.
  */
 int px_names_file_store(const struct px_shared_names *names, unsigned int id,
 			const struct px_shared_names_member *member, uint32_t *moved_to);

@@ -224,8 +224,9 @@ static uint32_t names_of_other_streams(const struct request *request)
 }
 
 /*
- * Get the shared name table that the target has, or will have.  The lock of the registry is held, so the target
- * cannot choose another table during this.
+ * Get the shared name table that the target has, or will have.  The lock of the registry is held, so the target chooses
+ * its first table before or after this.  Only a target that has lost the file of its private table makes a shared one
+ * without the lock, and then looks for a stream (px_process_enter_shared_names()).  So call this as late as possible.
  */
 static int get_shared_names(struct px_stream *stream, const struct request *request)
 {
@@ -313,8 +314,15 @@ static int create_parts(struct px_stream *stream, struct request *request)
 	if (!error && stream->view.grows)
 		px_growth_begin(&stream->view, stream->view.grows);
 	slot->create_start = px_procfs_now();
+	PX_TESTPOINT("stream.create.filled");
 	if (!error)
+		error = get_shared_names(stream, request);
+	if (!error) {
+		slot->shared_names = stream->shared_names.number;
 		error = px_registry_of_publish(&request->registrar, stream->index, slot);
+		if (error)
+			put_shared_names(stream);
+	}
 	if (error) {
 		px_reader_destroy(&stream->reader);
 		px_shm_unmap(&stream->view.mapping);
@@ -325,25 +333,16 @@ static int create_parts(struct px_stream *stream, struct request *request)
 
 static int create_locked(struct px_stream *stream, struct request *request)
 {
-	int error;
-
 	if (!request->is_self &&
 	    !px_procfs_is_same(request->target.id.pid, request->target.id.start))
 		return ESRCH;
 	stream->is_self = request->is_self;
 	stream->target = request->target.id;
 	stream->owner = request->target.uid;
-	error = get_shared_names(stream, request);
-	if (error)
-		return error;
 	stream->slot = (struct px_registry_slot){.controller = px_process_id(),
 						 .target = request->target.id,
-						 .is_inherited = request->attr->inherited != 0,
-						 .shared_names = stream->shared_names.number};
-	error = create_parts(stream, request);
-	if (error)
-		put_shared_names(stream);
-	return error;
+						 .is_inherited = request->attr->inherited != 0};
+	return create_parts(stream, request);
 }
 
 /*

@@ -2,9 +2,9 @@
 /* The shared name table of this process, and its event types. */
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/kernel_time.h"
 #include "base/procfs.h"
 #include "registry/names_file.h"
 #include "trace/inside.h"
@@ -13,7 +13,7 @@
 
 /* The process makes the table while it holds a lock, but a signal handler or a child may need it at once. */
 #define COMPLETE_ATTEMPTS 100
-#define COMPLETE_NAP_NS 1000000
+static const struct px_kernel_time complete_nap = {.nanoseconds = 1000000};
 
 /*
  * Make this the shared name table of this process, in place of a private one.  If the process already has a shared one,
@@ -38,14 +38,13 @@ static bool move_to(struct px_shared_names_ref *ref)
  */
 static bool follow(uint32_t number)
 {
-	const struct timespec nap = {0, COMPLETE_NAP_NS};
 	struct px_shared_names_ref ref;
 	int error = EAGAIN;
 
 	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++) {
 		error = px_shared_names_attach(number, geteuid(), &ref);
 		if (error == EAGAIN)
-			nanosleep(&nap, NULL);
+			px_kernel_sleep(&complete_nap);
 	}
 	return error == 0 && move_to(&ref);
 }
@@ -79,7 +78,6 @@ static bool make_shared(void)
 	struct px_shared_names_ref ref;
 	uint32_t number;
 	struct px_shared_names *names = px_types_shared_names(&number);
-	const struct timespec nap = {0, COMPLETE_NAP_NS};
 	int error = EAGAIN;
 
 	if (!px_shared_names_is_private(number) || (find_shared_names(&number) && follow(number)))
@@ -87,9 +85,17 @@ static bool make_shared(void)
 	for (int i = 0; i < COMPLETE_ATTEMPTS && error == EAGAIN; i++) {
 		error = px_names_file_move_own(names, &ref);
 		if (error == EAGAIN)
-			nanosleep(&nap, NULL);
+			px_kernel_sleep(&complete_nap);
 	}
-	return !error && move_to(&ref);
+	if (error)
+		return false;
+	PX_TESTPOINT("process.shared_names.made");
+	/* A controller that looked for the table before it was there has made one for its stream. */
+	if (find_shared_names(&number) && number != ref.number) {
+		px_shared_names_detach(&ref);
+		return follow(number);
+	}
+	return move_to(&ref);
 }
 
 /*
@@ -104,11 +110,13 @@ static bool stays_private(uint32_t moved_to)
 void px_process_enter_shared_names(void)
 {
 	const struct px_process_id us = px_process_id();
-	int saved_errno = errno;
+	int saved_errno = errno, error;
 	uint32_t moved_to;
 
-	if (px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation(), &moved_to) != 0)
-		stays_private(moved_to); /* otherwise that enters this process in the shared table */
+	error = px_types_enter(px_procfs_word(us.pid, us.start), px_process_incarnation(), &moved_to);
+	/* To follow, or to make a shared table, enters this process there. */
+	if ((moved_to == 0 || !follow(moved_to)) && error)
+		stays_private(0);
 	errno = saved_errno;
 }
 

@@ -127,11 +127,11 @@ int px_types_move(const struct px_shared_names_ref *ref)
 	if (px_read_once(&own_number) != ref->number)
 		return EACCES;
 	PX_TESTPOINT("types.move.number");
-	px_exchange(&from->moved_to, ref->number);
-	if (!has_names) {
-		adopt(ref->shared_names, from);
+	if (!has_names)
 		px_compare_exchange(&ref->shared_names->key, UINT64_C(0), from->key);
-	}
+	px_exchange(&from->moved_to, ref->number);
+	if (!has_names)
+		adopt(ref->shared_names, from);
 	return px_compare_exchange(&own_shared_names, from, ref->shared_names) ? 0 : EEXIST;
 }
 
@@ -182,7 +182,7 @@ int px_types_enter(uint64_t word, uint64_t incarnation, uint32_t *moved_to)
 	*moved_to = 0;
 	if (member && shared_names == px_read_once(&private_names))
 		error = px_names_file_store(shared_names, PX_EVENT_NONE, member, moved_to);
-	return error || *moved_to != 0 ? ESTALE : 0;
+	return error;
 }
 
 void px_types_leave(uint64_t word)

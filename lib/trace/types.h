@@ -53,9 +53,9 @@ int px_types_move(const struct px_shared_names_ref *ref);
 
 /*
  * Enter this process in its table, with its incarnation and all opened types.  A child enters the
- * types of its parent too, because fork copies the set of opened types.  Return 0; or ESTALE if this process has to
- * leave its private table: for the shared table with the number *moved_to, or if *moved_to is 0, for a shared table
- * that it makes, because other processes would not find the private one.
+ * types of its parent too, because fork copies the set of opened types.  Set *moved_to to the number of the shared
+ * table to which this process has to move, or to 0.  Return 0, or an error if other processes do not find its private
+ * table.
  */
 int px_types_enter(uint64_t word, uint64_t incarnation, uint32_t *moved_to);
 

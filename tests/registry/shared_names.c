@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -969,6 +970,103 @@ START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 }
 END_TEST
 
+/*
+ * The same, but child and controller make their tables at the same time: the controller finds none before the child
+ * has made its own, and publishes its stream before the child moves (_i == 0), or has not found the names yet when the
+ * child enters itself (_i == 1).
+ */
+static struct px_helper late_child;
+static trace_event_id_t late_type;
+
+static void trace_late(void)
+{
+	px_helper_trace(&late_child, late_type, 0);
+}
+
+START_TEST(names_of_a_child_that_enters_while_its_stream_is_made_are_found)
+{
+	trace_event_id_t before, after;
+	struct px_helper target, child;
+	trace_id_t stream;
+
+	if (!px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return;
+	}
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	before = px_helper_open(&target, "before");
+	after = px_helper_open(&target, "after");
+	child = px_helper_make_by(&target, PX_BY_CLONE);
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	if (_i == 0) {
+		px_helper_hold_at(&child, "process.shared_names.made");
+		px_helper_begin(&child, "trace", before, 0, NULL);
+		px_helper_await_held(&child);
+		stream = px_test_start_for(child.pid, false);
+		px_helper_release(&child);
+		px_helper_end(&child);
+		px_test_expect_number(stream, 0, child.pid);
+	} else {
+		late_child = child;
+		late_type = before;
+		px_test_at_point("stream.create.filled", trace_late);
+		stream = px_test_start_for(child.pid, false);
+	}
+	px_helper_trace(&child, after, 1);
+	px_test_expect_number(stream, 1, child.pid);
+	ok(posix_trace_shutdown(stream));
+	expect_traced_with_names(&child, before, after);
+}
+END_TEST
+
+/* The last process that has made a shared table has ended before the next child enters itself. */
+START_TEST(names_of_a_child_that_enters_after_its_sibling_are_listed_by_a_later_stream)
+{
+	struct px_helper target, first, second;
+	trace_event_id_t before, after;
+
+	if (!px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return;
+	}
+	target = px_helper_make(PX_BY_FORK_EXEC);
+	before = px_helper_open(&target, "before");
+	after = px_helper_open(&target, "after");
+	first = px_helper_make_by(&target, PX_BY_CLONE);
+	second = px_helper_make_by(&target, PX_BY_CLONE);
+	px_helper_begin(&target, "exit", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	px_helper_trace(&first, before, 0);
+	px_helper_kill(&first);
+	px_helper_await_gone(&first);
+	px_helper_trace(&second, before, 0);
+	expect_traced_with_names(&second, before, after);
+}
+END_TEST
+
+/* EXIT-5: without a descriptor, too, the last process removes the file */
+START_TEST(names_file_ends_with_a_process_without_descriptors)
+{
+	struct px_helper target = px_helper_make(PX_BY_FORK_EXEC);
+
+	px_helper_open(&target, "name");
+	ck_assert_int_eq(count_files(target.pid), 1);
+	px_helper_begin(&target, "exit-poor", 0, 0, NULL);
+	px_helper_await_gone(&target);
+	ck_assert_int_eq(count_files(target.pid), 0);
+}
+END_TEST
+
+static void trick_exit_poor(struct px_order *order)
+{
+	const struct rlimit none = {0};
+
+	(void)order;
+	setrlimit(RLIMIT_NOFILE, &none);
+	exit(0);
+}
+
 static void trick_describe(struct px_order *order)
 {
 	order->a = txtrace_describe_type((trace_event_id_t)order->a, order->text);
@@ -1209,6 +1307,7 @@ static const struct px_named_trick tricks[] = {
 	{"count-segments", trick_count_segments},
 	{"chroot", trick_chroot},
 	{"describe", trick_describe},
+	{"exit-poor", trick_exit_poor},
 	{NULL, NULL},
 };
 
@@ -1283,6 +1382,9 @@ static TCase *segment_cases(void)
 	tcase_add_test(tcase, open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_stream);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_late_are_listed_by_a_later_stream, 0, 3);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_after_its_stream_come_with_it, 0, 2);
+	tcase_add_loop_test(tcase, names_of_a_child_that_enters_while_its_stream_is_made_are_found, 0, 2);
+	tcase_add_test(tcase, names_of_a_child_that_enters_after_its_sibling_are_listed_by_a_later_stream);
+	tcase_add_test(tcase, names_file_ends_with_a_process_without_descriptors);
 	return tcase;
 }
 
