@@ -65,7 +65,7 @@ check_times()
 # again.
 for mode in share ping_pong moves moved pool storm fifo forks; do
 	nr_checks=$((nr_checks + 1))
-	for _ in 1 2 3; do
+	for _ in 1 2 3 4 5 6; do
 		case $mode in forks) check_times $mode --inherit ;; *) check_times $mode ;; esac
 		result=$?
 		[ $result -eq 3 ] || break
