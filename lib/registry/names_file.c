@@ -118,12 +118,12 @@ static bool has_users(int fd, uint64_t self)
  * Remove the file that is open here, if has_users(fd, self) still finds no user.  A child that was just made by fork()
  * may enter itself at the same time.  It stores its entry, and then reads the mark; this process writes the mark, and
  * then reads the entries.  So either this process finds the child, or the child finds the mark, and makes a shared
- * table.  Nobody takes the mark back: a file with the mark and with users only costs a shared table.
+ * table.  Nobody takes the mark back: a file with the mark and with users only costs a shared table.  If the mark
+ * cannot be written, remove the file at once.
  */
 static void remove_unused(const char *name, int fd, uint64_t self)
 {
 	const uint32_t mark = 1;
-
 	bool is_marked;
 
 	PX_TESTPOINT("names_file.remove.unused");

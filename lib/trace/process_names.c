@@ -91,9 +91,9 @@ static bool make_shared(void)
 		return false;
 	PX_TESTPOINT("process.shared_names.made");
 	/* A controller that looked for the table before it was there has made one for its stream. */
-	if (find_shared_names(&number) && number != ref.number) {
+	if (find_shared_names(&number) && number != ref.number && follow(number)) {
 		px_shared_names_detach(&ref);
-		return follow(number);
+		return true;
 	}
 	return move_to(&ref);
 }
