@@ -939,6 +939,27 @@ START_TEST(open_by_a_child_without_entry_after_its_parent_is_listed_by_a_later_s
 }
 END_TEST
 
+/* Children that no handler of fork() has entered in the table of their parent, which ends. */
+
+/* Make the parent, with two names.  Return false if the test cannot be run. */
+static bool make_parent(struct px_helper *parent, trace_event_id_t *before, trace_event_id_t *after)
+{
+	if (!px_test_has_fork_advice()) {
+		px_test_skip("without a handler, the child takes itself for its parent");
+		return false;
+	}
+	*parent = px_helper_make(PX_BY_FORK_EXEC);
+	*before = px_helper_open(parent, "before");
+	*after = px_helper_open(parent, "after");
+	return true;
+}
+
+static void let_exit(const struct px_helper *helper)
+{
+	px_helper_begin(helper, "exit", 0, 0, NULL);
+	px_helper_await_gone(helper);
+}
+
 /* CREATE-7 FORK-5: a child enters itself while its parent removes the file, or after that, and opens no other name */
 START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 {
@@ -946,13 +967,8 @@ START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 	struct px_helper target, child;
 	trace_event_id_t before, after;
 
-	if (!px_test_has_fork_advice()) {
-		px_test_skip("without a handler, the child takes itself for its parent");
+	if (!make_parent(&target, &before, &after))
 		return;
-	}
-	target = px_helper_make(PX_BY_FORK_EXEC);
-	before = px_helper_open(&target, "before");
-	after = px_helper_open(&target, "after");
 	child = px_helper_make_by(&target, PX_BY_CLONE);
 	if (points[_i])
 		px_helper_signal_at(&target, points[_i], SIGSTOP);
@@ -971,9 +987,9 @@ START_TEST(names_of_a_child_that_enters_late_are_listed_by_a_later_stream)
 END_TEST
 
 /*
- * The same, but child and controller make their tables at the same time: the controller finds none before the child
- * has made its own, and publishes its stream before the child moves (_i == 0), or has not found the names yet when the
- * child enters itself (_i == 1).
+ * CREATE-7: child and controller make their tables at the same time.  The controller finds none before the child has
+ * made its own, and publishes its stream before the child moves (_i == 0); or it has not looked yet when the child
+ * enters itself (_i == 1).
  */
 static struct px_helper late_child;
 static trace_event_id_t late_type;
@@ -989,16 +1005,10 @@ START_TEST(names_of_a_child_that_enters_while_its_stream_is_made_are_found)
 	struct px_helper target, child;
 	trace_id_t stream;
 
-	if (!px_test_has_fork_advice()) {
-		px_test_skip("without a handler, the child takes itself for its parent");
+	if (!make_parent(&target, &before, &after))
 		return;
-	}
-	target = px_helper_make(PX_BY_FORK_EXEC);
-	before = px_helper_open(&target, "before");
-	after = px_helper_open(&target, "after");
 	child = px_helper_make_by(&target, PX_BY_CLONE);
-	px_helper_begin(&target, "exit", 0, 0, NULL);
-	px_helper_await_gone(&target);
+	let_exit(&target);
 	if (_i == 0) {
 		px_helper_hold_at(&child, "process.shared_names.made");
 		px_helper_begin(&child, "trace", before, 0, NULL);
@@ -1026,22 +1036,39 @@ START_TEST(names_of_a_child_that_enters_after_its_sibling_are_listed_by_a_later_
 	struct px_helper target, first, second;
 	trace_event_id_t before, after;
 
-	if (!px_test_has_fork_advice()) {
-		px_test_skip("without a handler, the child takes itself for its parent");
+	if (!make_parent(&target, &before, &after))
 		return;
-	}
-	target = px_helper_make(PX_BY_FORK_EXEC);
-	before = px_helper_open(&target, "before");
-	after = px_helper_open(&target, "after");
 	first = px_helper_make_by(&target, PX_BY_CLONE);
 	second = px_helper_make_by(&target, PX_BY_CLONE);
-	px_helper_begin(&target, "exit", 0, 0, NULL);
-	px_helper_await_gone(&target);
+	let_exit(&target);
 	px_helper_trace(&first, before, 0);
 	px_helper_kill(&first);
 	px_helper_await_gone(&first);
 	px_helper_trace(&second, before, 0);
 	expect_traced_with_names(&second, before, after);
+}
+END_TEST
+
+/* MAP-2: two children make a shared table at the same time: both use the same one. */
+START_TEST(names_of_two_children_that_enter_at_once_are_in_one_table)
+{
+	struct px_helper target, first, second;
+	trace_event_id_t before, after, id;
+
+	if (!make_parent(&target, &before, &after))
+		return;
+	first = px_helper_make_by(&target, PX_BY_CLONE);
+	second = px_helper_make_by(&target, PX_BY_CLONE);
+	let_exit(&target);
+	px_helper_hold_at(&first, "names_file.move_own.prepared");
+	px_helper_begin(&first, "trace", before, 0, NULL);
+	px_helper_await_held(&first);
+	px_helper_trace(&second, before, 0);
+	px_helper_release(&first);
+	px_helper_end(&first);
+	id = px_helper_open(&first, "by the first");
+	ck_assert_uint_ne(px_helper_open(&second, "by the second"), id);
+	ck_assert_uint_eq(px_helper_open(&second, "by the first"), id);
 }
 END_TEST
 
@@ -1073,8 +1100,8 @@ static void trick_describe(struct px_order *order)
 }
 
 /*
- * CREATE-7 FORK-5: the same, but the stream is there before the child has entered itself, so its controller finds no
- * names.  They come with the child, unless the controller has given one of their ids to another name.
+ * CREATE-7 FORK-5: the stream is there before the child has entered itself, so its controller finds no names.  They
+ * come with the child, unless the controller has given one of their ids to another name.
  */
 START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
 {
@@ -1085,17 +1112,11 @@ START_TEST(names_of_a_child_that_enters_after_its_stream_come_with_it)
 	size_t length;
 	trace_id_t stream;
 
-	if (!px_test_has_fork_advice()) {
-		px_test_skip("without a handler, the child takes itself for its parent");
+	if (!make_parent(&target, &before, &after))
 		return;
-	}
-	target = px_helper_make(PX_BY_FORK_EXEC);
-	before = px_helper_open(&target, "before");
-	after = px_helper_open(&target, "after");
 	ok((int)px_helper_do(&target, "describe", after, 0, "u32 number").a);
 	child = px_helper_make_by(&target, PX_BY_CLONE);
-	px_helper_begin(&target, "exit", 0, 0, NULL);
-	px_helper_await_gone(&target);
+	let_exit(&target);
 	stream = px_test_start_for(child.pid, false);
 	if (_i)
 		ok(posix_trace_trid_eventid_open(stream, "after", &other));
@@ -1384,6 +1405,7 @@ static TCase *segment_cases(void)
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_after_its_stream_come_with_it, 0, 2);
 	tcase_add_loop_test(tcase, names_of_a_child_that_enters_while_its_stream_is_made_are_found, 0, 2);
 	tcase_add_test(tcase, names_of_a_child_that_enters_after_its_sibling_are_listed_by_a_later_stream);
+	tcase_add_test(tcase, names_of_two_children_that_enter_at_once_are_in_one_table);
 	tcase_add_test(tcase, names_file_ends_with_a_process_without_descriptors);
 	return tcase;
 }
