@@ -4,12 +4,14 @@
 #include "support/common.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "calls/rules.h"
 #include "log/unpack.h"
+#include "support/sparse.h"
 #include "support/txtb_checker.h"
 
 #define LONGEST_GAP_TICKS ((PX_LOG_GAP_FILLERS + 1) * PX_LOG_GAP_TICKS)
@@ -25,13 +27,17 @@
 struct slot {
 	uint64_t position;
 	struct px_unpacked packed;
-	bool is_there;
+	uint32_t at; /* in the image */
 };
 
 struct volume {
 	uint64_t at;
 	struct px_log_layout layout;
-	struct slot *slots; /* as many as the header has */
+	struct slot *slots; /* in the order of the frames */
+	uint32_t nr_slots;
+	/* Of the slot at each place of the image: its index + 1, or 0.  Most places of a short log are empty, and their
+	 * pages are not touched. */
+	uint32_t *number;
 };
 
 struct look {
@@ -49,9 +55,9 @@ static bool loops(const struct px_test_log_facts *facts)
 
 static const struct slot *slot_of(const struct look *look, uint64_t volume, uint32_t slot)
 {
-	const struct slot *found = &look->volumes[volume].slots[slot];
+	const struct volume *found = &look->volumes[volume];
 
-	return found->is_there ? found : NULL;
+	return found->number[slot] ? &found->slots[found->number[slot] - 1] : NULL;
 }
 
 static uint64_t volume_of(const struct px_test_log_facts *facts, uint64_t position)
@@ -111,8 +117,9 @@ static bool find_volume(struct look *look)
 	look->volumes[number] = (struct volume){
 		.at = at,
 		.layout = layout,
-		.slots = calloc(facts->header.nr_entries, sizeof(struct slot))};
-	ck_assert_ptr_nonnull(look->volumes[number].slots);
+		.slots = malloc(facts->header.nr_entries * sizeof(struct slot)),
+		.number = calloc(facts->header.nr_entries, sizeof(uint32_t))};
+	ck_assert(look->volumes[number].slots && look->volumes[number].number);
 	if (number < PX_ARRAY_SIZE(facts->volume_at))
 		facts->volume_at[number] = at;
 	facts->nr_volumes++;
@@ -123,7 +130,7 @@ static bool find_volume(struct look *look)
 static void read_frame(const struct look *look, struct px_unpack *unpack,
 		       const struct px_log_frame *head, uint64_t frame)
 {
-	const struct volume *volume = &look->volumes[volume_of(look->facts, head->position)];
+	struct volume *volume = &look->volumes[volume_of(look->facts, head->position)];
 	uint32_t first = (uint32_t)(head->position % look->facts->header.nr_entries);
 	struct px_txtb_entry *entries = malloc(head->nr_entries * sizeof(*entries));
 	struct px_unpacked *packed = malloc(head->nr_entries * sizeof(*packed));
@@ -137,9 +144,12 @@ static void read_frame(const struct look *look, struct px_unpack *unpack,
 						  frame + sizeof(*head),
 					  entries, PX_LOG_TICK_NS, packed),
 			  head->nr_entries);
-	for (uint32_t i = 0; i < head->nr_entries; i++)
-		volume->slots[first + i] = (struct slot){
-			.position = head->position + i, .packed = packed[i], .is_there = true};
+	for (uint32_t i = 0; i < head->nr_entries; i++) {
+		soundly(volume->number[first + i] == 0, "two frames have slot %u", first + i);
+		volume->slots[volume->nr_slots] = (struct slot){
+			.position = head->position + i, .packed = packed[i], .at = first + i};
+		volume->number[first + i] = ++volume->nr_slots;
+	}
 	free(packed);
 	free(entries);
 }
@@ -334,14 +344,12 @@ static void expect_all_shown(const struct look *look, const struct txtb_trace *t
 	const struct px_test_log_facts *facts = look->facts;
 	uint32_t *index = index_slots(facts, trace);
 
-	for (uint32_t i = 0; i < facts->header.nr_entries; i++) {
-		const struct slot *slot = slot_of(look, volume, i);
-		const struct txtb_event *event;
+	for (uint32_t i = 0; i < look->volumes[volume].nr_slots; i++) {
+		const struct slot *slot = &look->volumes[volume].slots[i];
+		uint32_t shown = index[slot->at];
+		const struct txtb_event *event = shown ? &trace->events[shown - 1] : NULL;
 
-		if (!slot)
-			continue;
 		soundly(is_committed(facts, slot->position), "a frame beyond the commit");
-		event = index[i] ? &trace->events[index[i] - 1] : NULL;
 		look->facts->nr_events += slot->packed.is_event;
 		if (event && !slot->packed.is_event && event->id == PX_TXTB_RUNNING)
 			look->facts->nr_fillers++;
@@ -478,68 +486,47 @@ static void expect_names(const struct look *look)
 }
 
 /*
- * Do not map the file: on a full file system, access to a hole would raise a signal.  Most of a log may be holes, which
- * take no time to read.  Return NULL if the file became shorter meanwhile.
- */
-static unsigned char *copy_file(int fd, uint64_t size)
-{
-	unsigned char *bytes = calloc(1, size);
-	off_t at = 0;
-
-	ck_assert_ptr_nonnull(bytes);
-	while ((at = lseek(fd, at, SEEK_DATA)) >= 0) {
-		off_t end = lseek(fd, at, SEEK_HOLE);
-
-		if (end > (off_t)size) /* it has grown meanwhile */
-			end = (off_t)size;
-		if (at >= end)
-			break;
-		while (at < end) {
-			ssize_t got = pread(fd, bytes + at, (size_t)(end - at), at);
-
-			soundly(got >= 0, "cannot read the log");
-			if (got == 0) {
-				free(bytes);
-				return NULL;
-			}
-			at += got;
-		}
-	}
-	return bytes;
-}
-
-/*
+ * Do not map the file: on a full file system, access to a hole would raise a signal.
+ *
  * If the writer died, any process may complete the log during the copy.  A copy with parts from before and after that
- * is not a valid log.  So copy until two copies are equal.
+ * is not a valid log.  So copy until the file is the same after the copy.
  */
 static unsigned char *read_file(int fd, unsigned int flags, uint64_t *size)
 {
-	unsigned char *bytes = NULL, *again = NULL;
-	uint64_t size_again;
+	unsigned char *bytes = NULL;
+	bool is_whole;
 
 	fd = px_test_reopen(fd, O_RDONLY); /* with an offset of its own */
 	do {
+		struct px_test_extents extents;
+
 		free(bytes);
-		free(again);
-		again = NULL;
 		*size = px_test_file_size(fd);
-		bytes = copy_file(fd, *size);
-		if (!(flags & PX_TEST_LOG_IS_CUT))
-			break;
-		size_again = px_test_file_size(fd);
-		again = copy_file(fd, size_again);
-	} while (!bytes || !again || *size != size_again || memcmp(bytes, again, *size) != 0);
-	free(again);
+		extents = px_test_find_extents(fd, *size);
+		bytes = px_test_copy_extents(fd, *size, &extents);
+		is_whole = !(flags & PX_TEST_LOG_IS_CUT) || (bytes && px_test_is_copy(bytes, fd, *size, &extents));
+		free(extents.data);
+	} while (!is_whole);
 	close(fd);
 	soundly(bytes, "the log became shorter");
 	return bytes;
 }
 
+/* The memory for a log is large, and most of it stays zero: take it from the kernel each time, so nothing clears it. */
+static void keep_zero_pages(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 17); /* glibc would raise it */
+#endif
+}
+
 void px_test_check_log(int fd, unsigned int flags, struct px_test_log_facts *facts)
 {
 	struct look look = {.flags = flags, .facts = facts};
-	unsigned char *bytes = read_file(fd, flags, &look.size);
+	unsigned char *bytes;
 
+	keep_zero_pages();
+	bytes = read_file(fd, flags, &look.size);
 	look.bytes = bytes;
 	read_facts(&look);
 	while (find_volume(&look))
@@ -552,8 +539,10 @@ void px_test_check_log(int fd, unsigned int flags, struct px_test_log_facts *fac
 		expect_length(&look);
 		expect_names(&look);
 	}
-	for (uint64_t i = 0; i < facts->nr_volumes; i++)
+	for (uint64_t i = 0; i < facts->nr_volumes; i++) {
 		free(look.volumes[i].slots);
+		free(look.volumes[i].number);
+	}
 	free(look.volumes);
 	free(bytes);
 }
