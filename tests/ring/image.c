@@ -117,7 +117,10 @@ static void copy_raw(uint32_t i)
 	ck_assert(!(trace.warnings & TXTB_CONTEXT_NO_THREAD));
 }
 
-/* What a raw copy may show wrong: it starts at the beginning of the ring, and not with the oldest event. */
+/*
+ * What a raw copy may show wrong: it starts at the beginning of the ring, and not with the oldest event.  Its stamps
+ * are the low 32 bits of the counter, which wrap after a second or two, so a slow test sees a wrap.
+ */
 #define RAW_WARNINGS (TXTB_TIME_FALLS | TXTB_TIME_STEPS_BACK)
 
 static double copied_tick_ns;
@@ -938,7 +941,7 @@ START_TEST(copy_of_more_threads_than_are_kept_names_the_youngest)
 	write_from_many_threads();
 	copy_raw(0);
 	ck_assert_uint_eq(trace.nr_registered, PX_TXTB_LIVE_OBJECTS / 2);
-	ck_assert_uint_eq(trace.warnings, TXTB_CONTEXT_UNNAMED);
+	ck_assert_uint_eq(trace.warnings & ~RAW_WARNINGS, TXTB_CONTEXT_UNNAMED);
 	copy_ring(0);
 	expect_sound_copy(TXTB_NAME_TWICE);
 	expect_copy_is_true(0);
