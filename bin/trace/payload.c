@@ -168,7 +168,7 @@ const struct px_fields *payload_fields(struct source *source, trace_event_id_t t
 	if (!is_user_type(source, type) && !system_fields(source, type))
 		return NULL;
 	if (!source->type[type].fields)
-		source->type[type].fields = must(calloc(1, sizeof(*known)));
+		source_hold_type(source, type)->fields = must(calloc(1, sizeof(*known)));
 	known = source->type[type].fields;
 	if (!known->is_final) {
 		read_fields(source, type, known);

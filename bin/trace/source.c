@@ -204,6 +204,24 @@ static struct source *make_source(void)
 	return source;
 }
 
+static void make_types(struct source *source)
+{
+	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
+	source->first_held = SOURCE_TYPES;
+}
+
+struct source_type *source_hold_type(struct source *source, trace_event_id_t type)
+{
+	struct source_type *held = &source->type[type];
+
+	if (!held->is_held) {
+		held->is_held = true;
+		held->next_held = source->first_held;
+		source->first_held = type;
+	}
+	return held;
+}
+
 static struct source *open_source(const char *path, double tick_ns, bool is_followed, bool is_quiet)
 {
 	struct source *source = make_source();
@@ -234,7 +252,7 @@ static struct source *open_source(const char *path, double tick_ns, bool is_foll
 		free(source);
 		return NULL;
 	}
-	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
+	make_types(source);
 	grow_data(source, data_bytes(source));
 	if (!is_quiet)
 		source_report_state(source);
@@ -328,7 +346,7 @@ void source_close(struct source *source)
 		free_live(source);
 	else
 		posix_trace_close(source->trace);
-	for (size_t i = 0; i < SOURCE_TYPES; i++)
+	for (uint32_t i = source->first_held; i < SOURCE_TYPES; i = source->type[i].next_held)
 		forget_type(&source->type[i]);
 	type_lines_free(&source->type_lines);
 	free(source->type);
@@ -463,7 +481,7 @@ struct source *source_attach(trace_id_t trace)
 	source->trace = trace;
 	source->is_live = true;
 	source->model = px_fields_native();
-	source->type = must(calloc(SOURCE_TYPES, sizeof(*source->type)));
+	make_types(source);
 	if (posix_trace_get_attr(trace, &source->attr) != 0)
 		posix_trace_attr_init(&source->attr);
 	grow_data(source, data_bytes(source));

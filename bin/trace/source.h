@@ -123,7 +123,12 @@ struct source {
 		char *name; /* NULL until the name is known */
 		const struct call_row *row;
 		struct source_fields *fields; /* payload.c; NULL until they are needed */
+		bool is_held;
+		uint32_t next_held;
 	} * type;
+	/* The types of type[] that have something to free, as a chain that ends with SOURCE_TYPES.  The table has 4 MB,
+	 * and most of its pages are never touched. */
+	uint32_t first_held;
 	struct map by_address,
 		by_tid; /* values are 1 + index in objects[]; both maps are filled at the first use */
 	/*
@@ -136,6 +141,9 @@ struct source {
 	struct symbols *symbols; /* source_symbols() */
 	struct type_lines type_lines; /* from the file beside the trace */
 };
+
+/* A type of type[] that gets a name or fields. */
+struct source_type *source_hold_type(struct source *source, trace_event_id_t type);
 
 /*
  * Open a file.  tick_ns is the tick of a ThreadX trace buffer.  If tick_ns is 0, use the tick in the file, or 1000 if

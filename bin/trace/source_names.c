@@ -137,7 +137,7 @@ static const char *given_name(const struct source *source, trace_event_id_t type
 static void name_type(struct source *source, trace_event_id_t type)
 {
 	const char *synthesized = source->file.foreign ? NULL : source_synthesized_name(type);
-	struct source_type *named = &source->type[type];
+	struct source_type *named = source_hold_type(source, type);
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	const char *given;
 
