@@ -10,25 +10,29 @@ has_program python3 'hostile times' || exit 77
 
 # Logs of 0.1.0 have no check sums, so the script can replace each time in the file.
 cat >"$scratch/replace.py" <<'EOP'
-import random, sys
+import random, re, sys
 name, seed, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 random.seed(seed)
 data = bytearray(open(name, 'rb').read())
 hostile = [0, 1, 999999999, 2**31, 2**32, 2**62 - 1, 2**62, 2**62 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1]
 replaced = 0
-for i, line in enumerate(sys.stdin):
-    value = int(line).to_bytes(8, 'little')
-    at = data.find(value)
-    while at >= 0:
-        if kind == 'rising':	# as many steps as there are events, from the first time to the last one
-            new = (i * (2**64 // 4000)) % 2**64
-        elif kind == 'ends':	# from the one end to the other and back
-            new = [0, 2**63 - 1, 2**63, 2**64 - 1][i % 4]
-        else:
-            new = random.choice(hostile)
-        data[at:at + 8] = new.to_bytes(8, 'little')
-        replaced += 1
-        at = data.find(value, at + 8)
+line_of = {int(line).to_bytes(8, 'little'): i for i, line in enumerate(sys.stdin)}
+whole = bytes(data)
+# Hardly any times differ in their high bytes, so these are looked for.
+ends = b'|'.join(re.escape(end) for end in {value[5:] for value in line_of})
+for found in re.finditer(ends, whole):
+    at = found.start() - 5
+    i = line_of.get(whole[max(at, 0):at + 8])
+    if i is None:
+        continue
+    if kind == 'rising':	# as many steps as there are events, from the first time to the last one
+        new = (i * (2**64 // 4000)) % 2**64
+    elif kind == 'ends':	# from the one end to the other and back
+        new = [0, 2**63 - 1, 2**63, 2**64 - 1][i % 4]
+    else:
+        new = random.choice(hostile)
+    data[at:at + 8] = new.to_bytes(8, 'little')
+    replaced += 1
 open(name, 'wb').write(data)
 sys.exit(replaced < 10)
 EOP

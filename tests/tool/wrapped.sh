@@ -18,17 +18,17 @@ front_is_whole()
 {
 	nr_checks=$((nr_checks + 1))
 	current=$((($(word 32) - $(word 24)) / 32))
-	od -An -v -tu4 -w32 -j $(($(word 24) - $(word 8))) -N $(($(word 28) - $(word 24))) "$log" |
-		awk -v current="$current" '
-			{ context[NR - 1] = $1; id[NR - 1] = $3 % 65536 }
-			END {
-				if (NR == 0 || current >= NR) { print "there is no entry " current " of " NR; exit }
-				if (context[current] == 0) { print "the oldest entry has no context"; exit }
-				first = id[current]
-				if (first == 4096) print "the oldest entry is the rest of an overwritten event"
-				if (current > 3 && first == 6) print "the oldest entry is RUNNING"
-			}' >"$scratch/front"
-	[ -s "$scratch/front" ] && complain "$what: $(cat "$scratch/front")"
+	nr_entries=$((($(word 28) - $(word 24)) / 32))
+	if [ "$current" -ge "$nr_entries" ]; then
+		complain "$what: there is no entry $current of $nr_entries"
+		return
+	fi
+	entry=$(($(word 24) - $(word 8) + 32 * current))
+	context=$(word "$entry")
+	id=$(($(word $((entry + 8))) % 65536))
+	[ "$context" -ne 0 ] || complain "$what: the oldest entry has no context"
+	[ "$id" -ne 4096 ] || complain "$what: the oldest entry is the rest of an overwritten event"
+	[ "$current" -le 3 ] || [ "$id" -ne 6 ] || complain "$what: the oldest entry is RUNNING"
 }
 
 # judge: recover completes the log; then each command reads all of it, and every event is accounted for
