@@ -72,20 +72,46 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 
-# Add the columns that a table lacks.  A column of another type would read the bytes of its neighbours.
-fit_columns()
+# The client takes long to begin, so it is called once for all questions.  In the answer, the first word of each row says
+# to which question it belongs.
+look()
 {
-	table=$1
-	shift
-	while IFS=$tab read -r name type; do
-		known=$(awk -F "$tab" -v table="$table" -v name="$name" '$1 == table && $2 == name { print $3 }' \
-			"$work/known")
-		if [ -z "$known" ]; then
-			ask "ALTER TABLE $database.$table ADD COLUMN \`$name\` $type" "$@" </dev/null
-		elif [ "$known" != "$type" ]; then
-			fail "the column $name of $database.$table is $known, but here it is $type"
-		fi
-	done <"$table.columns"
+	{
+		printf 'CREATE DATABASE IF NOT EXISTS %s;\nUSE %s;\n' "$database" "$database"
+		cat schema.sql
+		printf '%s;\n' "SELECT 'times', toString(count()) FROM files WHERE file = $file FORMAT TabSeparatedRaw" \
+			"SELECT 'column', table, name, type FROM system.columns WHERE database = '$database' FORMAT TabSeparatedRaw"
+		union="SELECT 'rest', name FROM ("
+		for list in *.columns; do
+			table=${list%.columns}
+			printf "%sSELECT '%s' AS name, count() AS nr FROM %s WHERE file = %s" "$union" "$table" "$table" "$file"
+			union=' UNION ALL '
+		done
+		echo ') WHERE nr > 0 FORMAT TabSeparatedRaw'
+	} >"$work/questions"
+	${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery <"$work/questions" >"$work/answer"
+}
+
+# answer QUESTION: its rows
+answer()
+{
+	sed -n "s/^$1$tab//p" "$work/answer"
+}
+
+# Print the statements that add the columns that tables lack.  A column of another type would read the bytes of its
+# neighbours.
+lacking_columns()
+{
+	answer column >"$work/known"
+	awk -F "$tab" -v database="$database" '
+		FILENAME == ARGV[1] { known[$1, $2] = $3; next }
+		FNR == 1 { table = FILENAME; gsub(/^\.\/|\.columns$/, "", table) }
+		!((table, $1) in known) { lacking = lacking "ALTER TABLE " database "." table " ADD COLUMN `" $1 "` " $2 ";\n"; next }
+		known[table, $1] != $2 {
+			other = "the column " $1 " of " database "." table " is " known[table, $1] ", but here it is " $2 "\n"
+			exit
+		}
+		END { printf "%s", other ? other : lacking; exit other != "" }' "$work/known" ./*.columns
 }
 
 # removal TABLE...: the statements that remove the rows of this trace
@@ -111,27 +137,19 @@ again:
 $(removal $(for list in *.columns; do echo "${list%.columns}"; done))"
 }
 
-ask "CREATE DATABASE IF NOT EXISTS $database" "$@" </dev/null
-${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --database "$database" --multiquery <schema.sql
-known=$(times_loaded "$@")
+look "$@"
+known=$(answer times)
 fail_if_double "$known"
 if [ "$known" -ne 0 ]; then
 	printf 'load.sh: this trace is there already: file = %s\n' "$file" >&2
 	exit 0
 fi
-ask "SELECT table, name, type FROM system.columns WHERE database = '$database' FORMAT TabSeparatedRaw" "$@" \
-	</dev/null >"$work/known"
-for list in *.columns; do
-	table=${list%.columns}
-	fit_columns "$table" "$@"
-	printf "%sSELECT '%s' AS name, count() AS nr FROM %s.%s WHERE file = %s" "${union-}" "$table" "$database" \
-		"$table" "$file" >>"$work/count"
-	union=' UNION ALL '
-done
-rest=$(ask "SELECT name FROM ($(cat "$work/count")) WHERE nr > 0" "$@" </dev/null)
+lacking=$(lacking_columns) || fail "$lacking"
+rest=$(answer rest)
 # shellcheck disable=SC2086  # names of tables
 [ -z "$rest" ] || fail "an earlier load did not end, or one on another machine still runs; if none runs, remove what is left:
 $(removal $rest)"
+[ -z "$lacking" ] || echo "$lacking" | ${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery
 
 load()
 {
