@@ -149,7 +149,7 @@ rest=$(answer rest)
 # shellcheck disable=SC2086  # names of tables
 [ -z "$rest" ] || fail "an earlier load did not end, or one on another machine still runs; if none runs, remove what is left:
 $(removal $rest)"
-[ -z "$lacking" ] || echo "$lacking" | ${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery
+[ -z "$lacking" ] || printf '%s\n' "$lacking" | ${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery
 
 load()
 {
