@@ -104,8 +104,9 @@ arch_make()
 		export PKG_CONFIG_SYSROOT_DIR="$arch_root"
 		export PKG_CONFIG_LIBDIR="$arch_root/usr/lib/$arch_library/pkgconfig:$arch_root/usr/share/pkgconfig"
 		cd "$arch_build" || exit 1
+		# Make in the root runs the awk that the root has, which may be another one than that outside.
 		[ -e config.status ] || "$arch_top/configure" -q --host="$arch_triplet" \
-			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" ${PX_ARCH_CONFIGURE:-} || exit 1
+			CC="$arch_triplet-gcc --sysroot=$arch_root" CXX="${CXX:-no}" AWK=awk ${PX_ARCH_CONFIGURE:-} || exit 1
 		# Where the sources have a newer configure, make runs it, and must not give it these options.
 		make -s Makefile || exit 1
 		# No scripts of libtool: under qemu-user, such a script takes ten times as long as the tool.
