@@ -465,12 +465,14 @@ put few2 few2.trx --type 'even_step=u32 n; u32 more'
 printf '0\t6\n6\t6\n' >expected
 house 'SELECT count(more) AS nr, count(n) FROM type_even_step GROUP BY file ORDER BY nr' >found
 same 'a field that is new'
-nr_checks=$((nr_checks + 2))
-"$tool" export --to clickhouse --type 'even_step=f32 n' -o few3.clickhouse few3.trx >out 2>err ||
+nr_checks=$((nr_checks + 3))
+"$tool" export --to clickhouse --type 'even_step=u32 other; f32 n' -o few3.clickhouse few3.trx >out 2>err ||
 	complain "export fails: $(cat err)"
 few3.clickhouse/load.sh --host 127.0.0.1 --port "$one" >out 2>err && complain 'a field of another type is loaded'
 grep -q 'the column n of txtrace.type_even_step is Nullable(Int64), but here it is Nullable(Float64)' err ||
 	complain "a field of another type is not named: $(cat err)"
+[ "$(house "SELECT count() FROM system.columns WHERE table = 'type_even_step' AND name = 'other'")" = 0 ] ||
+	complain 'a trace that is refused has changed a table'
 
 # Two servers. The database fleet stands for the tables of both; each trace is on one of them.
 for port in "$one" "$two"; do
