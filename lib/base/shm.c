@@ -32,16 +32,16 @@ static char directory[PX_SHM_PATH_MAX - PX_SHM_NAME_MAX];
 static char refused[sizeof(directory)]; /* the directory that cannot be used */
 static int lack = ENOMEM;
 
-static bool is_private(const struct stat *status)
+static bool is_private(const struct stat *status, uid_t owner)
 {
-	return status->st_uid == geteuid() && (status->st_mode & 077) == 0;
+	return status->st_uid == owner && (status->st_mode & 077) == 0;
 }
 
-bool px_shm_is_private(int fd)
+bool px_shm_is_private(int fd, uid_t owner)
 {
 	struct stat status;
 
-	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && is_private(&status);
+	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && is_private(&status, owner);
 }
 
 int px_shm_init(void)
@@ -65,7 +65,7 @@ int px_shm_init(void)
 		goto refuse;
 	if (lstat(directory, &status) != 0)
 		goto refuse;
-	if (!S_ISDIR(status.st_mode) || !is_private(&status)) {
+	if (!S_ISDIR(status.st_mode) || !is_private(&status, geteuid())) {
 		errno = EACCES;
 		goto refuse;
 	}
@@ -123,7 +123,7 @@ static int map(int fd, bool populates, struct px_mapping *mapping)
 
 	if (fstat(fd, &status) != 0)
 		return errno;
-	if (!S_ISREG(status.st_mode) || !is_private(&status) || status.st_size <= 0)
+	if (!S_ISREG(status.st_mode) || !is_private(&status, geteuid()) || status.st_size <= 0)
 		return EACCES;
 	if (populates && (size_t)status.st_size <= PX_SHM_POPULATE_MAX &&
 	    (size_t)status.st_blocks * 512 >= (size_t)status.st_size)
@@ -276,7 +276,7 @@ int px_shm_read(const char *name, size_t offset, void *to, size_t size)
 
 	if (error)
 		return error;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_private(&status)) {
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !is_private(&status, geteuid())) {
 		error = EACCES;
 	} else {
 		got = px_read_at(fd, to, size, offset);
@@ -313,7 +313,7 @@ int px_shm_open_or_create(const char *name, size_t size, int *fd)
 		return errno == ENOSPC ? note_lack(errno) : error_of_open(errno);
 	if (fstat(*fd, &status) != 0)
 		error = errno;
-	else if (!S_ISREG(status.st_mode) || !is_private(&status) || (size_t)status.st_size > size)
+	else if (!S_ISREG(status.st_mode) || !is_private(&status, geteuid()) || (size_t)status.st_size > size)
 		error = EACCES;
 	else if ((size_t)status.st_size < size)
 		error = px_shm_allocate(*fd, size); /* several processes may do this at the same time */

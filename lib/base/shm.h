@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PX_SHM_PATH_MAX 256
 #define PX_SHM_NAME_MAX 64
@@ -105,8 +106,8 @@ int px_shm_map(int fd, struct px_mapping *mapping);
  */
 int px_shm_open(const char *name, int *fd);
 
-/* Return true if an open file is regular, belongs to our user, and no other user can access it. */
-bool px_shm_is_private(int fd);
+/* Return true if an open file is regular, belongs to this user, and no other user can access it. */
+bool px_shm_is_private(int fd, uid_t owner);
 
 /* Return true if the directory has a file of this name, of any type. */
 bool px_shm_has(const char *name);

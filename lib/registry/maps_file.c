@@ -176,7 +176,7 @@ static int open_stored(uint32_t index, uint32_t generation, uint32_t pid, uint32
 	px_registry_maps_name(index, generation, pid, first, name);
 	if (px_shm_open(name, &fd) != 0)
 		return -1;
-	if (px_shm_is_private(fd) && is_small(fd) && read_header(fd, header))
+	if (px_shm_is_private(fd, geteuid()) && is_small(fd) && read_header(fd, header))
 		return fd;
 	syscall(SYS_close, fd);
 	return -1;

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,14 +50,6 @@ static bool read_at(int fd, void *to, size_t size, size_t offset)
 	return px_read_at(fd, to, size, offset) == (long)size;
 }
 
-static bool is_private(int fd, uid_t owner)
-{
-	struct stat status;
-
-	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == owner &&
-	       (status.st_mode & 077) == 0;
-}
-
 /* Write the beginning of the names of files that this process makes.  Return the address of its null byte. */
 static char *put_prefix(uint32_t founder, char name[PX_SHM_NAME_MAX])
 {
@@ -86,7 +77,7 @@ static int open_file(const struct px_shared_names *names, int *fd)
 
 	name_of(names, name);
 	error = px_shm_open(name, fd);
-	if (!error && !is_private(*fd, geteuid())) {
+	if (!error && !px_shm_is_private(*fd, geteuid())) {
 		syscall(SYS_close, *fd);
 		error = EACCES;
 	}
@@ -143,7 +134,7 @@ static void sweep_file(const char *name, void *argument)
 
 	if (px_shm_open(name, &fd) != 0)
 		return;
-	if (is_private(fd, geteuid())) {
+	if (px_shm_is_private(fd, geteuid())) {
 		/*
 		 * A file without a header is of a process that was killed while it made the file: a living process
 		 * would hold the lock.  This process cannot see processes in other pid namespaces.
@@ -374,7 +365,7 @@ int px_names_file_move(int fd, uid_t owner, uint32_t found, struct px_shared_nam
 	for (int i = 0; i < MAKER_ATTEMPTS && error == EAGAIN; i++) {
 		if (i > 0)
 			px_kernel_sleep(&nap);
-		if (!is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
+		if (!px_shm_is_private(fd, owner) || !read_at(fd, &header, sizeof(header), 0) ||
 		    header.magic != FILE_MAGIC || header.key == 0)
 			return EACCES;
 		error = attach_moved(header.moved_to, header.key, owner, ref);

@@ -47,12 +47,9 @@ case $database in
 '' | *[!A-Za-z0-9_]*) fail "TXTRACE_DATABASE: a name has letters, digits and underscores: $database" ;;
 esac
 
-# ask QUERY OPTION...: run a query, with the options of the user
-ask()
+client()
 {
-	query=$1
-	shift
-	${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --query "$query"
+	${CLICKHOUSE_CLIENT:-clickhouse-client} "$@"
 }
 
 # A descriptor that writes, because some file systems lock no other one.
@@ -74,7 +71,7 @@ trap 'exit 2' HUP INT TERM
 
 # The client takes long to begin, so it is called once for all questions.  In the answer, the first word of each row says
 # to which question it belongs.
-look()
+ask_questions()
 {
 	{
 		printf 'CREATE DATABASE IF NOT EXISTS %s;\nUSE %s;\n' "$database" "$database"
@@ -89,7 +86,7 @@ look()
 		done
 		echo ') WHERE nr > 0 FORMAT TabSeparatedRaw'
 	} >"$work/questions"
-	${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery <"$work/questions" >"$work/answer"
+	client "$@" --multiquery <"$work/questions" >"$work/answer"
 }
 
 # answer QUESTION: its rows
@@ -125,7 +122,7 @@ removal()
 # Print how many times the trace is in the database.
 times_loaded()
 {
-	ask "SELECT count() FROM $database.files WHERE file = $file" "$@" </dev/null
+	client "$@" --query "SELECT count() FROM $database.files WHERE file = $file" </dev/null
 }
 
 # fail_if_double TIMES: end if the trace is there more than once
@@ -137,7 +134,7 @@ again:
 $(removal $(for list in *.columns; do echo "${list%.columns}"; done))"
 }
 
-look "$@"
+ask_questions "$@"
 known=$(answer times)
 fail_if_double "$known"
 if [ "$known" -ne 0 ]; then
@@ -149,14 +146,14 @@ rest=$(answer rest)
 # shellcheck disable=SC2086  # names of tables
 [ -z "$rest" ] || fail "an earlier load did not end, or one on another machine still runs; if none runs, remove what is left:
 $(removal $rest)"
-[ -z "$lacking" ] || printf '%s\n' "$lacking" | ${CLICKHOUSE_CLIENT:-clickhouse-client} "$@" --multiquery
+[ -z "$lacking" ] || printf '%s\n' "$lacking" | client "$@" --multiquery
 
 load()
 {
 	table=$1
 	shift
 	columns=$(awk -F "$tab" '{printf "%s`%s`", separator, $1; separator = ", "}' "$table.columns")
-	ask "INSERT INTO $database.$table ($columns) FORMAT RowBinary" "$@" <"$table.rowbinary"
+	client "$@" --query "INSERT INTO $database.$table ($columns) FORMAT RowBinary" <"$table.rowbinary"
 }
 
 for rows in *.rowbinary; do
