@@ -55,7 +55,7 @@ grep -q 'counted and not recorded: how long their locks were held, and by which 
 	complain "locks tells nothing of the counts: $(cat said)"
 grep -A2 '^Lock Order' said | grep -q 'nothing' || complain "locks has a lock order: $(cat said)"
 nr_checks=$((nr_checks + 1))
-"$tool" check --strict log.trx >said || complain "check: $(cat said)"
-"$tool" export --to trx --force -o other.trx log.trx && "$tool" check --strict other.trx >said ||
-	complain "trx: $(cat said)"
+[ -z "$(findings log.trx)" ] || complain "check: $(findings log.trx)"
+"$tool" export --to trx --force -o other.trx log.trx && [ -z "$(findings other.trx)" ] ||
+	complain "trx: $(findings other.trx)"
 finish

@@ -23,6 +23,8 @@
 #	await COMMAND...		wait until it succeeds; what never does is a failure, after two minutes
 #	await_process PID		wait until it is a process that could be traced
 #	emulator_of PID			if an emulator runs this process, as which others see it: its name
+#	findings FILE			what check says of a trace, but for the time of threads of an emulator, which is a time
+#					of no thread
 #	await_stream PID		wait until a stream of this process runs
 #	await_events PID		wait until a stream that this process has or makes has a hundred events
 #	header_at FILE			the offset of the header of a log, struct px_log_header
@@ -314,6 +316,16 @@ await_process()
 emulator_of()
 {
 	case $(readlink "/proc/$1/exe") in */qemu-*) basename "$(readlink "/proc/$1/exe")" ;; esac
+}
+
+findings()
+{
+	"$tool" check "$1" >"$scratch/checked" 2>&1 || { cat "$scratch/checked"; return; }
+	if [ "$(ls /proc/self/task | wc -l)" -gt 1 ]; then # ls has no threads
+		grep '^warning' "$scratch/checked" | grep -v '(no-thread-time)$'
+	else
+		grep '^warning' "$scratch/checked"
+	fi
 }
 
 # A script is run by a shell, which has other libraries and loads them itself.
