@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data about wrappers that a trace records.  These data show whether the C library has the function, the version of
- * the function, and whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in
+ * The data about wrappers that a trace records: their calls, whether the C library has the function, the version of the
+ * function, and whether another object wraps it too.  Our constructor finds these data for all wrappers at once, in
  * the symbol tables that the dynamic loader uses.  dladdr() would not return versions.  It would also read such a table
  * from beginning to end for each address, which takes milliseconds in total.
  */
@@ -9,6 +9,12 @@
 #include "hook.h"
 
 #include <string.h>
+
+static const struct px_callpoint_also also[] = {
+#define PX_WRAPPER(symbol, call)
+#define PX_ALSO(symbol, call, other) {PX_WRAPPER_##symbol, PX_CALL_##call, PX_CALL_##other},
+#include "wrappers.def"
+};
 
 #ifdef __GLIBC__
 
@@ -73,8 +79,7 @@ static const struct px_wrapper_row *get_rows(uint32_t *nr_rows)
 	return rows;
 }
 
-/* This constructor runs after the constructor that looks up the real functions. */
-__attribute__((constructor(102))) static void begin(void)
+static void find_rows(void)
 {
 	struct px_c_library library;
 
@@ -87,4 +92,18 @@ __attribute__((constructor(102))) static void begin(void)
 	px_callpoint_rows = get_rows;
 }
 
+#else
+
+static void find_rows(void)
+{
+}
+
 #endif
+
+/* This constructor runs after the constructor that looks up the real functions. */
+__attribute__((constructor(102))) static void begin(void)
+{
+	px_callpoint_also = also;
+	px_callpoint_nr_also = PX_ARRAY_SIZE(also);
+	find_rows();
+}

@@ -16,10 +16,18 @@
 #include "trace/unwind.h"
 
 const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows);
+const struct px_callpoint_also *px_callpoint_also;
+uint32_t px_callpoint_nr_also;
+
+static void register_type(const struct px_view *view, uint32_t id)
+{
+	if (!px_eventset_has(&view->segment->types.listed, id))
+		px_view_add_type(view, id, px_call_name((enum px_call)(id - PX_EVENT_CALL_FIRST)));
+}
 
 /*
- * If the stream does not have them yet, write the name of a call and the rows of all wrappers to the stream.
- * count_call() calls this when the count of a wrapper in a ring was 0.
+ * If the stream does not have them yet, write the names of the calls that this wrapper can record, and the rows of all
+ * wrappers, to the stream.  count_call() calls this when the count of a wrapper in a ring was 0.
  */
 static PX_COLD void register_call(const struct px_view *view, uint32_t wrapper, uint32_t id)
 {
@@ -28,8 +36,13 @@ static PX_COLD void register_call(const struct px_view *view, uint32_t wrapper, 
 	int saved_errno = errno;
 	uint32_t nr_rows;
 
-	if (!px_eventset_has(&view->segment->types.listed, id))
-		px_view_add_type(view, id, px_call_name((enum px_call)(id - PX_EVENT_CALL_FIRST)));
+	register_type(view, id);
+	for (uint32_t i = 0; i < px_callpoint_nr_also; i++) {
+		if (px_callpoint_also[i].wrapper != wrapper)
+			continue;
+		register_type(view, px_call_event((enum px_call)px_callpoint_also[i].call));
+		register_type(view, px_call_event((enum px_call)px_callpoint_also[i].other));
+	}
 	if (px_callpoint_rows && !px_wrapper_stats_has(stats, wrapper)) {
 		rows = px_callpoint_rows(&nr_rows);
 		px_wrapper_stats_write(stats, rows, nr_rows);

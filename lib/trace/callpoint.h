@@ -30,9 +30,22 @@ extern const struct px_wrapper_row *(*px_callpoint_rows)(uint32_t *nr_rows)
 	__attribute__((visibility("hidden")));
 
 /*
+ * A wrapper that can record another call than the one of its row: the wrapper, this call, and the other call.  The
+ * first event with the number of the wrapper registers the types of both.  Constructors set these variables once.
+ */
+struct px_callpoint_also {
+	uint16_t wrapper;
+	uint16_t call; /* enum px_call */
+	uint16_t other;
+};
+
+extern const struct px_callpoint_also *px_callpoint_also __attribute__((visibility("hidden")));
+extern uint32_t px_callpoint_nr_also __attribute__((visibility("hidden")));
+
+/*
  * Numbers for calls that are recorded without a wrapper.  They follow the numbers of all wrappers.
  * Each of these calls has its own number, because the first call with a number registers the event
- * type of this call.
+ * type of this call, and no other one.
  */
 enum px_no_wrapper {
 	PX_NO_WRAPPER_FIRST = PX_WRAPPERS_MAX - 18,

@@ -1377,6 +1377,30 @@ static int print_those_there(void)
 	return 0;
 }
 
+/* Calls of wrappers that can record two calls: the other call of each. */
+static void other_calls(void)
+{
+	FILE *stream = fopen("stream", "w");
+
+	quiet_close(fcntl(0, F_DUPFD, HIGH_FD));
+	prctl(PR_SET_NAME, "others");
+	freopen("missing/file", "r", stream);
+#ifdef HAVE_CLOSE_RANGE
+	close_range(2, 2, CLOSE_RANGE_CLOEXEC);
+#endif
+}
+
+/* The call of the same wrappers that has their name, or the one of their row. */
+static void own_calls(void)
+{
+	fcntl(0, F_GETFD);
+	prctl(PR_GET_DUMPABLE);
+	freopen("file", "w", stdout);
+#ifdef HAVE_CLOSE_RANGE
+	close_range(2, 2, 0);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int pair[2], fd;
@@ -1386,6 +1410,16 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || chdir(argv[1]) != 0)
 		return 2;
+	if (argc > 2 && strcmp(argv[2], "others") == 0) {
+		other_calls();
+		own_calls();
+		return 0;
+	}
+	if (argc > 2 && strcmp(argv[2], "own") == 0) {
+		own_calls();
+		other_calls();
+		return 0;
+	}
 	if (argc > 2) {
 		heap();
 		return 0;

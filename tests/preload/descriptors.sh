@@ -68,4 +68,16 @@ while read -r symbol; do
 	esac
 	grep -qx "part $symbol" "$parts" || complain "$symbol has no part in tests/preload/descriptors.c"
 done <"$scratch/there"
+
+# A wrapper that can record two calls names both, whichever comes first.
+for first in others own; do
+	rm -rf "$scratch/here"
+	mkdir "$scratch/here"
+	traced "$scratch/$first.trx" "$program" "$scratch/here" "$first" >"$scratch/out"
+	names_and_data "$scratch/$first.trx" >"$scratch/names"
+	! grep '^event ' "$scratch/names" || complain "$first first: calls without a name"
+	for call in dup fcntl pthread_setname_np prctl fclose fopen; do
+		grep -q "^$call " "$scratch/names" || complain "$first first: no event of $call"
+	done
+done
 finish
