@@ -91,8 +91,8 @@ static void replace(struct process *process, struct symbols *symbols)
 	if (process->symbols && !symbols_is_same_program(process->symbols, symbols)) {
 		process->former = must(reallocarray(process->former, process->nr_former + 1, sizeof(*process->former)));
 		process->former[process->nr_former++] = process->symbols;
-	} else {
-		symbols_free(process->symbols);
+	} else if (process->symbols) {
+		symbols = symbols_renew(process->symbols, symbols);
 	}
 	process->symbols = symbols;
 }
@@ -184,8 +184,8 @@ static size_t length_without_parameters(const char *function, size_t length)
 }
 
 /*
- * Copy a code location such as "worker+0x1c", without the source line after it.  The names of C++ contain blanks.  If
- * the name is too long, leave out the parameters of the function, because the offset is more important.
+ * Copy a code location such as "worker+0x1c".  The names of C++ contain blanks.  If the name is too long, leave out the
+ * parameters of the function, because the offset is more important.
  */
 static bool put_site(const char *site, char *text, size_t size)
 {
@@ -235,7 +235,7 @@ static bool put_name_by(struct process *process, const struct program *program, 
 		snprintf(text, size, "%s", name);
 		return true;
 	}
-	if (!put_site(symbols_code(symbols, object->site), text, size))
+	if (!put_site(symbols_site(symbols, object->site), text, size))
 		return false;
 	used = strlen(text);
 	if (shared_memory_place(&process->memory, process->pid, object->address, place, sizeof(place)) &&
@@ -296,9 +296,10 @@ static bool read_again(struct process *process, struct program *program)
 	if (!symbols)
 		return false;
 	is_same = symbols_is_same_program(program->symbols, symbols) && is_last(program);
-	symbols_free(is_same ? program->symbols : symbols);
 	if (is_same)
-		program->symbols = symbols;
+		program->symbols = symbols_renew(program->symbols, symbols);
+	else
+		symbols_free(symbols);
 	return is_same;
 }
 

@@ -8,9 +8,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "trace/symtab.h"
+
+struct debuginfo_module {
+	struct debuginfo_module *next;
+	Dwfl_Module *dwfl;
+	struct symtab *symtab; /* NULL: not read yet */
+};
 
 struct debuginfo {
 	Dwfl *session;
+	struct debuginfo_module *first;
 };
 
 struct debuginfo *debuginfo_new(void)
@@ -29,6 +37,11 @@ void debuginfo_free(struct debuginfo *info)
 {
 	if (!info)
 		return;
+	for (struct debuginfo_module *module = info->first, *next; module; module = next) {
+		next = module->next;
+		symtab_free(module->symtab);
+		free(module);
+	}
 	dwfl_end(info->session);
 	free(info);
 }
@@ -64,27 +77,19 @@ enum debuginfo_state debuginfo_add(struct debuginfo *info, const char *path, uin
 		return DEBUGINFO_NONE;
 	if (!has_build_id(found, build_id))
 		return DEBUGINFO_CHANGED;
-	*module = (struct debuginfo_module *)found;
+	*module = must(calloc(1, sizeof(**module)));
+	(*module)->dwfl = found;
+	(*module)->next = info->first;
+	info->first = *module;
 	return DEBUGINFO_FOUND;
 }
 
 bool debuginfo_symbol(struct debuginfo_module *module, uint64_t address, const char **name,
 		      uint64_t *offset)
 {
-	GElf_Off distance;
-	GElf_Sym symbol;
-
-	*name = dwfl_module_addrinfo((Dwfl_Module *)module, address, &distance, &symbol, NULL, NULL,
-				     NULL);
-	*offset = distance;
-	if (!*name || !**name)
-		return false;
-	/*
-	 * For an address between two symbols, libdw finds the symbol before the address, so check the size of the
-	 * symbol.  Functions in assembly have no size.
-	 */
-	return symbol.st_size > 0 ? distance < symbol.st_size :
-				    GELF_ST_TYPE(symbol.st_info) == STT_FUNC;
+	if (!module->symtab)
+		module->symtab = symtab_new(module->dwfl);
+	return symtab_find(module->symtab, address, name, offset);
 }
 
 /*
@@ -135,9 +140,9 @@ bool debuginfo_line(struct debuginfo_module *module, uint64_t address, const cha
 {
 	Dwfl_Line *found;
 
-	if (line_of_trace_point((Dwfl_Module *)module, address, file, line))
+	if (line_of_trace_point(module->dwfl, address, file, line))
 		return true;
-	found = dwfl_module_getsrc((Dwfl_Module *)module, address);
+	found = dwfl_module_getsrc(module->dwfl, address);
 	if (!found)
 		return false;
 	*file = dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL);
@@ -149,7 +154,7 @@ enum dwarf_type_result debuginfo_type(struct debuginfo_module *module, const cha
 				      bool *has_types)
 {
 	Dwarf_Addr bias;
-	Dwarf *dwarf = dwfl_module_getdwarf((Dwfl_Module *)module, &bias);
+	Dwarf *dwarf = dwfl_module_getdwarf(module->dwfl, &bias);
 
 	*has_types = dwarf != NULL;
 	return dwarf ? dwarf_type_describe(dwarf, reference, model, text, why) : DWARF_TYPE_ABSENT;
@@ -182,7 +187,7 @@ unsigned int debuginfo_inlines(struct debuginfo_module *module, uint64_t address
 			       struct debuginfo_inline inlines[DEBUGINFO_INLINES])
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie((Dwfl_Module *)module, address, &bias), *scopes = NULL, innermost;
+	Dwarf_Die *unit = dwfl_module_addrdie(module->dwfl, address, &bias), *scopes = NULL, innermost;
 	int nr_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
 	unsigned int nr = 0;
 

@@ -36,8 +36,8 @@ struct frames {
 struct symbols {
 	struct module *module;
 	size_t nr, room;
-	/* the keys are addresses; a value is 2 + the index of the name, or 1 if there is no name */
-	struct map code, data;
+	/* the keys are addresses; a value is 2 + the index of the name, or 1 if its module has no name for it */
+	struct map code, site, data;
 	struct map frames; /* the key is a return address, the value a pointer to struct frames */
 	struct frames *first_frames;
 	char **name;
@@ -149,6 +149,47 @@ bool symbols_is_same_program(const struct symbols *former, const struct symbols 
 	       is_same_module(&former->module[former->nr - 1], &symbols->module[symbols->nr - 1]);
 }
 
+/* Return the same module of another list, or NULL. */
+static struct module *same_module(struct symbols *symbols, const struct module *module)
+{
+	for (size_t i = 0; i < symbols->nr; i++) {
+		struct module *other = &symbols->module[i];
+
+		if (is_same_module(other, module) && other->begin == module->begin && other->end == module->end &&
+		    strcmp(other->build_id, module->build_id) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+struct symbols *symbols_renew(struct symbols *former, struct symbols *symbols)
+{
+	struct module *modules = former->module;
+	size_t nr = former->nr;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!same_module(symbols, &modules[i])) {
+			symbols_free(former);
+			return symbols;
+		}
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct module *module = same_module(symbols, &modules[i]);
+
+		module->is_asked = modules[i].is_asked;
+		module->info = modules[i].info;
+	}
+	former->module = symbols->module;
+	former->nr = symbols->nr;
+	former->room = symbols->room;
+	symbols->module = modules;
+	symbols->nr = nr;
+	symbols_free(symbols);
+	map_free(&former->frames); /* an address without a module may have one now */
+	former->frames = (struct map){0};
+	return former;
+}
+
 struct symbols *symbols_of_file(const char *path)
 {
 	struct symbols *symbols = must(calloc(1, sizeof(*symbols)));
@@ -179,6 +220,7 @@ void symbols_free(struct symbols *symbols)
 	map_free(&symbols->frames);
 	debuginfo_free(symbols->info);
 	map_free(&symbols->code);
+	map_free(&symbols->site);
 	map_free(&symbols->data);
 	free(symbols->module);
 	free(symbols->name);
@@ -215,9 +257,13 @@ static struct debuginfo_module *info_of(struct symbols *symbols, struct module *
 	return module->info;
 }
 
-static bool describe(struct symbols *symbols, struct module *module, uint64_t address, bool is_code,
+/* What an address is: of a variable, or a return address, with or without the source line. */
+enum kind { KIND_DATA, KIND_SITE, KIND_CODE };
+
+static bool describe(struct symbols *symbols, struct module *module, uint64_t address, enum kind kind,
 		     char *text, size_t size)
 {
+	bool is_code = kind != KIND_DATA;
 	struct debuginfo_module *info = info_of(symbols, module);
 	const char *name, *file;
 	uint64_t offset;
@@ -236,7 +282,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	free(shown);
 	if (offset > 0 && (size_t)length < size)
 		length += snprintf(text + length, size - (size_t)length, "+0x%" PRIx64, offset);
-	if (is_code && (size_t)length < size && debuginfo_line(info, address - 1, &file, &line))
+	if (kind == KIND_CODE && (size_t)length < size && debuginfo_line(info, address - 1, &file, &line))
 		snprintf(text + length, size - (size_t)length, " (%s:%d)", name_of(file), line);
 	return true;
 }
@@ -252,15 +298,15 @@ static uint64_t add_name(struct symbols *symbols, const char *name)
 	return symbols->nr_names + 1;
 }
 
-static uint64_t make_name(struct symbols *symbols, uint64_t address, bool is_code)
+static uint64_t make_name(struct symbols *symbols, uint64_t address, enum kind kind)
 {
 	struct module *module = find_module(symbols, address);
 	char text[512];
 
 	if (!module)
-		return 1;
-	if (!describe(symbols, module, address, is_code, text, sizeof(text))) {
-		if (!is_code)
+		return 0;
+	if (!describe(symbols, module, address, kind, text, sizeof(text))) {
+		if (kind == KIND_DATA)
 			return 1;
 		snprintf(text, sizeof(text), "%s+0x%" PRIx64, name_of(module->path),
 			 address - module->base);
@@ -269,23 +315,28 @@ static uint64_t make_name(struct symbols *symbols, uint64_t address, bool is_cod
 }
 
 static const char *name_at(struct symbols *symbols, struct map *known, uint64_t address,
-			   bool is_code)
+			   enum kind kind)
 {
 	uint64_t *number = map_get(known, address);
 
 	if (*number == 0)
-		*number = make_name(symbols, address, is_code);
+		*number = make_name(symbols, address, kind);
 	return *number > 1 ? symbols->name[*number - 2] : NULL;
 }
 
 const char *symbols_code(struct symbols *symbols, uint64_t address)
 {
-	return name_at(symbols, &symbols->code, address, true);
+	return name_at(symbols, &symbols->code, address, KIND_CODE);
+}
+
+const char *symbols_site(struct symbols *symbols, uint64_t address)
+{
+	return name_at(symbols, &symbols->site, address, KIND_SITE);
 }
 
 const char *symbols_data(struct symbols *symbols, uint64_t address)
 {
-	return name_at(symbols, &symbols->data, address, false);
+	return name_at(symbols, &symbols->data, address, KIND_DATA);
 }
 
 /* Stacks. */

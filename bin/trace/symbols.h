@@ -40,6 +40,12 @@ struct symbols *symbols_of_program(pid_t pid, unsigned int thread);
  */
 bool symbols_is_same_program(const struct symbols *former, const struct symbols *symbols);
 
+/*
+ * Return the newer list of the modules of a program, and free the former one.  What was read of files is kept, unless a
+ * module of the former list is gone.
+ */
+struct symbols *symbols_renew(struct symbols *former, struct symbols *symbols);
+
 /* Return true if a module has this address. */
 bool symbols_has(struct symbols *symbols, uint64_t address);
 
@@ -54,6 +60,9 @@ void symbols_free(struct symbols *symbols);
  * "pool+0x11c9".  Return NULL if no module has this address.  The text is valid until symbols_free().
  */
 const char *symbols_code(struct symbols *symbols, uint64_t address);
+
+/* Return the same without the source line, which is not read: that takes long for a large program. */
+const char *symbols_site(struct symbols *symbols, uint64_t address);
 
 /* Return true if a return address is in the program, and not in a shared object. */
 bool symbols_is_program(const struct symbols *symbols, uint64_t address);
