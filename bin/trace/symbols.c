@@ -20,6 +20,7 @@
 
 struct module {
 	uint64_t base, begin, end;
+	uint64_t shift; /* of these addresses, from those that the program had: its number is above them (programs.h) */
 	char build_id[72];
 	char *path;
 	bool is_program; /* the first module of its process */
@@ -42,7 +43,8 @@ struct symbols {
 	struct frames *first_frames;
 	char **name;
 	size_t nr_names, room_of_names;
-	struct debuginfo *info;
+	struct debuginfo **info; /* of each program; NULL: no file was read */
+	size_t nr_infos;
 };
 
 /* Modules. */
@@ -71,9 +73,10 @@ static void read_line(struct symbols *symbols, const char *line, uint64_t progra
 	    path > 0 && (program == 0 || module.end >> CODE_ADDRESS_BITS == 0)) {
 		module.is_program = symbols->nr == 0 ||
 				    symbols->module[symbols->nr - 1].begin >> CODE_ADDRESS_BITS != program;
-		module.base += program << CODE_ADDRESS_BITS;
-		module.begin += program << CODE_ADDRESS_BITS;
-		module.end += program << CODE_ADDRESS_BITS;
+		module.shift = program << CODE_ADDRESS_BITS;
+		module.base += module.shift;
+		module.begin += module.shift;
+		module.end += module.shift;
 		add_module(symbols, &module, line + path);
 	}
 }
@@ -218,7 +221,9 @@ void symbols_free(struct symbols *symbols)
 		free(frames);
 	}
 	map_free(&symbols->frames);
-	debuginfo_free(symbols->info);
+	for (size_t i = 0; i < symbols->nr_infos; i++)
+		debuginfo_free(symbols->info[i]);
+	free(symbols->info);
 	map_free(&symbols->code);
 	map_free(&symbols->site);
 	map_free(&symbols->data);
@@ -242,16 +247,29 @@ bool symbols_has(struct symbols *symbols, uint64_t address)
 
 /* Names. */
 
-/* Read the symbols of a file at the first use, because most files are never used. */
+static struct debuginfo *info_of_program(struct symbols *symbols, size_t program)
+{
+	if (program >= symbols->nr_infos) {
+		symbols->info = must(reallocarray(symbols->info, program + 1, sizeof(*symbols->info)));
+		while (symbols->nr_infos <= program)
+			symbols->info[symbols->nr_infos++] = NULL;
+	}
+	if (!symbols->info[program])
+		symbols->info[program] = debuginfo_new();
+	return symbols->info[program];
+}
+
+/*
+ * Read the symbols of a file at the first use, because most files are never used.  They have the addresses of the
+ * program, because those of an executable that is not position-independent cannot be shifted.
+ */
 static struct debuginfo_module *info_of(struct symbols *symbols, struct module *module)
 {
 	if (module->is_asked)
 		return module->info;
 	module->is_asked = true;
-	if (!symbols->info)
-		symbols->info = debuginfo_new();
-	if (debuginfo_add(symbols->info, module->path, module->base, module->build_id,
-			  &module->info) == DEBUGINFO_CHANGED)
+	if (debuginfo_add(info_of_program(symbols, module->shift >> CODE_ADDRESS_BITS), module->path,
+			  module->base - module->shift, module->build_id, &module->info) == DEBUGINFO_CHANGED)
 		message("%s is not the file that was traced: its symbols are not used",
 			module->path);
 	return module->info;
@@ -274,6 +292,7 @@ static bool describe(struct symbols *symbols, struct module *module, uint64_t ad
 	 * If a function ends with a call, the return address is in the next function.  So look up an address within the
 	 * call.
 	 */
+	address -= module->shift;
 	if (!info || !debuginfo_symbol(info, address - is_code, &name, &offset))
 		return false;
 	offset += is_code;
@@ -390,7 +409,7 @@ static struct frames *make_frames(struct symbols *symbols, uint64_t address)
 	frames->next = symbols->first_frames;
 	symbols->first_frames = frames;
 	if (info)
-		find_frames(info, address, frames);
+		find_frames(info, address - module->shift, frames);
 	if (module && frames->nr == 0) {
 		char *text;
 

@@ -130,6 +130,39 @@ else
 	echo "SKIP names of several programs: $(cat "$scratch/err")"
 fi
 
+# Programs at fixed addresses, each in a log of its own: a merged log names the functions of both.
+cat >"$scratch/fixed.c" <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void FUNCTION(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+int main(void)
+{
+	FUNCTION();
+	return 0;
+}
+END
+fixed()
+{
+	${CC:-cc} -g -no-pie -pthread "-DFUNCTION=function_of_$1" "$scratch/fixed.c" -o "$scratch/fixed_$1" 2>"$scratch/err" &&
+		"$tool" record --preload --quiet --force -o "$scratch/fixed_$1.trx" "$scratch/fixed_$1" 2>"$scratch/err"
+}
+if fixed 1 && fixed 2; then
+	nr_checks=$((nr_checks + 1))
+	"$tool" merge --force -o "$log" "$scratch/fixed_1.trx" "$scratch/fixed_2.trx" 2>"$scratch/err" ||
+		complain "merge fails: $(cat "$scratch/err")"
+	"$tool" print --columns where "$log" >"$scratch/places"
+	for number in 1 2; do
+		grep -q "function_of_$number.*fixed.c:5" "$scratch/places" ||
+			complain "function_of_$number is not named in a merged log: $(sort -u "$scratch/places" | tail -5)"
+	done
+else
+	echo "SKIP programs at fixed addresses: $(cat "$scratch/err")"
+fi
+
 # A child of vfork() that tries several programs, as execvp() does, is one process with the program that it executes.
 cat >"$scratch/tries.c" <<'END'
 #include <sys/wait.h>

@@ -41,6 +41,30 @@ for options in '-o -u 50' '-o -u 50 -r 60000' '-o -S until-full -u 500 -r 100000
 	case $options in *LOG*-u*) counted -e "$scratch/log.trx" ;; esac
 done
 
+# Two snapshots that have no event in common are merged, though both have the mark of what was overwritten before.
+recording -o -u 50 -r 60000
+take
+mv "$shot" "$scratch/first.trx"
+wanted=$(($("$account" number "$record") + 20000))
+has_more()
+{
+	[ "$("$account" number "$record")" -ge "$wanted" ]
+}
+await has_more
+take
+ended
+# nr_counted FILE: how many events of the program it has
+nr_counted()
+{
+	"$tool" print --format csv --columns event "$1" | grep -c '^"*counted'
+}
+nr_checks=$((nr_checks + 2))
+"$tool" print "$scratch/first.trx" | grep -q ' posix_trace_overflow ' || complain 'nothing was overwritten before a snapshot'
+"$tool" merge --force -o "$scratch/both.trx" "$scratch/first.trx" "$shot" 2>"$scratch/err" ||
+	complain "two snapshots are not merged: $(cat "$scratch/err")"
+[ "$(nr_counted "$scratch/both.trx")" -eq $(($(nr_counted "$scratch/first.trx") + $(nr_counted "$shot"))) ] ||
+	complain 'merged snapshots lack events'
+
 # Snapshots take no events away: the stream's own reader gets all of them.
 recording -o -R -u 50
 for round in 1 2 3; do

@@ -42,7 +42,8 @@ __asm__(".pushsection .px_symtab, \"ax\", %progbits\n"
 	"px_label: .skip 8\n"
 	"px_untyped: .skip 16\n"
 	"px_last: .skip 16\n"
-	".popsection\n" SIZED(px_outer, 64) SIZED(px_inner, 16) SIZED(px_weak, 8) SIZED(px_alias, 16) SIZED(px_hidden, 16));
+	".popsection\n"
+	SIZED(px_outer, 64) SIZED(px_inner, 16) SIZED(px_weak, 8) SIZED(px_alias, 16) SIZED(px_hidden, 16));
 extern const char px_outer[];
 
 /* What is found at each distance from px_outer. */
@@ -87,7 +88,8 @@ START_TEST(symbols_in_and_beside_others)
 		uint64_t offset = 0;
 		bool is_found = symtab_find(symtab, (uintptr_t)px_outer + places[i].at, &name, &offset);
 
-		ck_assert_msg(is_found == (places[i].name != NULL), "at %u: %s", places[i].at, is_found ? name : "none");
+		ck_assert_msg(is_found == (places[i].name != NULL), "at %u: %s", places[i].at,
+			      is_found ? name : "none");
 		if (!is_found)
 			continue;
 		ck_assert_str_eq(name, places[i].name);
