@@ -180,8 +180,7 @@ static int print_file(struct options *options, const char *path)
 		return EXIT_TROUBLE;
 	listing.text = output_options->text;
 	listing.source = output_options->source;
-	if (!options->columns)
-		listing_choose(&listing, NULL); /* a merged log has more columns */
+	listing_choose(&listing, options->columns); /* a merged log has more columns */
 	source_report_losses(output_options->source);
 	listing_begin(&listing);
 	if (options->is_reverse)

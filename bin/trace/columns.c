@@ -105,6 +105,8 @@ static const char hosts_data[] =
 	"number,ns,time,host,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex";
 static const char all[] = "number,ns,time,delta,clock,cpu,pid,thread,context,priority,event,type,"
 			  "address,size,cut,data,hex";
+static const char hosts_all[] = "number,ns,time,delta,clock,host,cpu,pid,thread,context,priority,event,type,"
+				"address,size,cut,data,hex";
 
 static bool is_name(int column, const char *name, size_t length)
 {
@@ -112,6 +114,14 @@ static bool is_name(int column, const char *name, size_t length)
 
 	return strncmp(columns[column].name, name, start) == 0 &&
 	       (column == COLUMN_FIELD ? length > start : length == start);
+}
+
+static void forget_fields(struct listing *listing)
+{
+	for (int i = 0; i < listing->nr_columns; i++) {
+		free(listing->field[i]);
+		listing->field[i] = NULL;
+	}
 }
 
 bool listing_choose(struct listing *listing, const char *names)
@@ -123,7 +133,8 @@ bool listing_choose(struct listing *listing, const char *names)
 				     usual_data;
 
 	if (strcmp(at, "all") == 0)
-		at = all;
+		at = has_hosts ? hosts_all : all;
+	forget_fields(listing);
 	listing->nr_columns = 0;
 	do {
 		size_t length = strcspn(at, ",");
@@ -490,6 +501,5 @@ void listing_end(struct listing *listing)
 		text_string(listing->text, listing->nr_printed > 0 ? "\n]\n" : "]\n");
 	symbols_free(listing->symbols);
 	listing->symbols = NULL;
-	for (int i = 0; i < listing->nr_columns; i++)
-		free(listing->field[i]);
+	forget_fields(listing);
 }

@@ -42,8 +42,16 @@ set -- $("$tool" info --objects a.trx | awk '$2 == "thread" && /worker/ { print 
 	complain "the threads of two hosts: $*"
 
 # The names of the hosts are shown where there are several.
-nr_checks=$((nr_checks + 5))
+nr_checks=$((nr_checks + 9))
 "$tool" print m.trx | head -1 | grep -q ' host ' || complain 'print does not show the host'
+[ "$("$tool" print --columns all --format csv m.trx | head -1 | tr -d '\r')" = \
+	'number,ns,time,delta,clock,host,cpu,pid,thread,context,priority,event,type,address,size,cut,data,hex' ] ||
+	complain 'all columns are without the host'
+"$tool" export --to csv --force -o m.csv m.trx && head -1 m.csv | grep -q ',host,' || complain 'a table has no host'
+"$tool" export --to jsonl --force -o m.jsonl m.trx && sed -n '$p' m.jsonl | grep -q '"host":"' ||
+	complain 'JSON has no host'
+"$tool" export --to csv --force -o a.csv a.trx && ! head -1 a.csv | grep -q ',host,' ||
+	complain 'a table has the only host'
 "$tool" print a.trx | head -1 | grep -q ' host ' && complain 'print shows the host of the only one'
 rows host -f odd_step m.trx | sort | uniq -c | tr -s ' ' | tr '\n' ';' | grep -qx ' 50 alpha; 50 beta;' ||
 	complain "hosts: $(rows host -f odd_step m.trx | sort | uniq -c)"
