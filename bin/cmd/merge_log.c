@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/unnamed.h"
+#include "trace/payload.h"
 
 #define DRIFT_UNIT 1e12
 #define COPY_BYTES (1 << 20)
@@ -196,6 +197,8 @@ static bool merge_files(struct messages_file *files, unsigned int nr,
 		group.member[i].file = files[i];
 		group.member[i].source = files[i].source ?: source_open_quiet(files[i].path, 0);
 		is_fine = group.member[i].source != NULL;
+		if (is_fine)
+			payload_describe_for_merge(group.member[i].source);
 	}
 	is_fine = is_fine && begin_selection(&group);
 	if (is_fine)

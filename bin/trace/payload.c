@@ -20,8 +20,11 @@ struct source_fields {
 	struct payload_field *list; /* payload_list() */
 	size_t nr_listed;
 	bool is_short_reported;
+	bool is_of_program; /* the fields come from debugging information of the program whose modules the log lists */
+	bool is_other_reported;
 };
 
+#define PAYLOAD_BYTES "u8 data[]" /* the description of what is not known */
 #define TYPES_LISTED 65536 /* no trace has more event types */
 
 static bool is_user_type(const struct source *source, trace_event_id_t type)
@@ -99,18 +102,36 @@ static const struct type_line *line_of(const struct source *source, const char *
 	return line ? line : type_lines_find(&source->type_lines, event);
 }
 
+/*
+ * Describe a type of the program of a trace by its debugging information.  is_of_program: the program has named it.
+ * Then a merged log does not tell which of its programs that was.
+ */
+static bool describe_reference(struct source *source, const char *reference, bool is_of_program,
+			       char text[PX_FIELDS_TEXT_MAX + 1], char why[SYMBOLS_WHY_BYTES])
+{
+	struct symbols *symbols = source_symbols(source);
+	struct txtrace_origin origin;
+
+	if (!symbols || (is_of_program && txtrace_get_origin(source->trace, 1, &origin) == 0)) {
+		snprintf(why, SYMBOLS_WHY_BYTES, "is not known: %s",
+			 symbols ? "the log was made of several" : "a trace buffer of ThreadX names no program");
+		return false;
+	}
+	return symbols_type(symbols, reference, &source->model, text, why);
+}
+
 /* Replace the name of a type by its description from the debugging information of the program. */
 static void resolve(struct source *source, const char *event, const char *origin, struct source_fields *to)
 {
 	char text[PX_FIELDS_TEXT_MAX + 1];
-	char why[SYMBOLS_WHY_BYTES] = "is not known: a trace buffer of ThreadX names no program";
-	struct symbols *symbols = source_symbols(source);
+	char why[SYMBOLS_WHY_BYTES];
 	struct px_fields *named = to->fields;
 	struct px_fields_error error;
 
 	to->fields = NULL;
 	to->is_final = true; /* a type of the program stays as it is */
-	if (!symbols || !symbols_type(symbols, named->reference, &source->model, text, why))
+	to->is_of_program = origin == source->path;
+	if (!describe_reference(source, named->reference, to->is_of_program, text, why))
 		message("%s: %s of %s %s; its data are shown as bytes", origin, named->reference, event, why);
 	else if (px_fields_parse(text, strlen(text), &source->model, &to->fields, &error) == 0)
 		to->text = must(strdup(text));
@@ -242,6 +263,35 @@ void payload_each_span(struct source *source, payload_span *take, void *argument
 	each_type(source, take_span, &each);
 }
 
+static void describe_for_merge(struct source *source, trace_event_id_t type, void *argument)
+{
+	char text[PX_FIELDS_TEXT_MAX + 1], why[SYMBOLS_WHY_BYTES];
+	struct px_fields_error error;
+	struct px_fields *fields;
+	struct px_span span;
+	size_t length = 0;
+
+	(void)argument;
+	if (!is_user_type(source, type) ||
+	    txtrace_get_type_description(source->trace, type, text, PX_FIELDS_TEXT_MAX, &length) != 0 || length == 0 ||
+	    px_span_parse(text, length, &span) || px_fields_parse(text, length, &source->model, &fields, &error) != 0)
+		return;
+	if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
+		message("%s: %s of %s %s; its data are bytes in the merged log", source->path, fields->reference,
+			source_type_name(source, type), why);
+		strcpy(text, PAYLOAD_BYTES);
+	}
+	if (!fields->top && txtrace_trid_describe_type(source->trace, type, text) != 0)
+		txtrace_trid_describe_type(source->trace, type, PAYLOAD_BYTES); /* there is no room */
+	px_fields_free(fields);
+}
+
+void payload_describe_for_merge(struct source *source)
+{
+	if (!source->file.foreign)
+		each_type(source, describe_for_merge, NULL);
+}
+
 static void list_field(void *argument, const char *path, const struct px_field_place *place)
 {
 	static const char prefix[] = "data.";
@@ -320,6 +370,27 @@ static void report_short(struct source *source, const struct event *event, const
 		source->path, event->name, event->size, fields->top->size);
 }
 
+/* A child that is not known to run another program has its trace points in the modules of the first one. */
+static bool is_listed(struct source *source, const struct event *event)
+{
+	return event->code != 0 && (map_find(&source->programs.first_of, (uint64_t)event->pid) != 0 ||
+				    symbols_has(source_symbols(source), event->code));
+}
+
+/* Return true if the event is from a program that is not the one whose types are known.  Say so once for each type. */
+static bool is_of_other_program(struct source *source, const struct event *event)
+{
+	struct source_fields *known = source->type[event->type].fields;
+
+	if (!known->is_of_program || event->address == 0 || is_listed(source, event))
+		return false;
+	if (!known->is_other_reported)
+		message("%s: events %s of programs other than the first one are shown as bytes, because its types may not be "
+			"theirs", source->path, event->name);
+	known->is_other_reported = true;
+	return true;
+}
+
 bool payload_is(struct source *source, const struct event *event)
 {
 	const struct px_fields *fields = event->is_call ? NULL : payload_fields(source, event->type);
@@ -327,9 +398,10 @@ bool payload_is(struct source *source, const struct event *event)
 	/* The gap of a stream has no data, and the same event of a log has some: without data, nothing is missing. */
 	if (event->size == 0 && system_fields(source, event->type))
 		return false;
-	if (fields)
-		report_short(source, event, fields);
-	return fields != NULL;
+	if (!fields || is_of_other_program(source, event))
+		return false;
+	report_short(source, event, fields);
+	return true;
 }
 
 /* Values. */

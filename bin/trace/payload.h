@@ -33,6 +33,12 @@ void payload_each_type(struct source *source, payload_take *take, void *argument
 
 typedef void payload_span(void *argument, const char *name, const struct px_span *span);
 
+/*
+ * Before a log is merged: replace the names of types of the program by their descriptions from its debugging
+ * information, or, with a message, by a description as bytes.  Another log may have another type of that name.
+ */
+void payload_describe_for_merge(struct source *source);
+
 /* Call take() for each span that the program has described. */
 void payload_each_span(struct source *source, payload_span *take, void *argument);
 

@@ -64,17 +64,19 @@ PX_EXPORT int txtrace_trid_describe_type(trace_id_t trid, trace_event_id_t event
 {
 	struct px_fields_error mistake;
 	int error, saved_errno = errno;
-	struct px_stream *stream;
+	struct px_handle handle;
 	size_t length;
 
 	if (!description)
 		return EINVAL;
 	error = check(description, &length, &mistake);
-	stream = error ? NULL : px_handle_lock(trid);
-	if (!error)
-		error = stream ? px_stream_describe_type(stream, event, description, length) : EINVAL;
-	if (stream)
+	if (!error && !px_handle_lock_any(trid, &handle))
+		error = EINVAL;
+	if (!error) {
+		error = handle.stream ? px_stream_describe_type(handle.stream, event, description, length) :
+					px_archive_describe(handle.archive, event, description, length);
 		px_handle_unlock(trid);
+	}
 	errno = saved_errno;
 	return error;
 }
@@ -96,7 +98,7 @@ PX_EXPORT int txtrace_get_type_description(trace_id_t trid, trace_event_id_t eve
 	} else {
 		error = handle.archive->kind->type_name(handle.archive, event, name);
 		if (!error)
-			found = handle.archive->kind->description(handle.archive, event, text);
+			found = px_archive_description(handle.archive, event, text);
 	}
 	px_handle_unlock(trid);
 	errno = saved_errno;

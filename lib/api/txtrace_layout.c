@@ -197,7 +197,7 @@ static int find(const struct px_handle *handle, unsigned int event, char text[PX
 		*model = handle->archive->info.model;
 		if (handle->archive->kind->type_name(handle->archive, event, name) != 0)
 			return EINVAL;
-		*length = handle->archive->kind->description(handle->archive, event, text);
+		*length = px_archive_description(handle->archive, event, text);
 	}
 	return 0;
 }

@@ -151,6 +151,7 @@ struct px_archive {
 	/* Where a write of the log failed, report the gap as an overflow of the log.  The opener may set this. */
 	bool tells_losses;
 	struct px_log_clocks clocks;
+	struct px_descriptions *described; /* by px_archive_describe(); NULL: none */
 	struct px_origins origins; /* of a log: at least one; of a log that is not merged: one without modules */
 	uint32_t next_type; /* number of the next item of each list */
 	uint32_t next_object;
@@ -169,5 +170,14 @@ enum px_archive_flags {
  * written or damaged.
  */
 int px_archive_open(int fd, unsigned int flags, struct px_archive **archive);
+
+/*
+ * Replace the description of a type of a log, for readers of this archive.  Return 0, EINVAL if this is not a log or
+ * has no such type of user events, EEXIST if the description was replaced by another one before, ENOMEM or ENOSPC.
+ */
+int px_archive_describe(struct px_archive *archive, unsigned int id, const char *text, size_t length);
+
+/* Copy the description of a type: the one that replaces that of the file, if there is one.  Return its length, or 0. */
+size_t px_archive_description(struct px_archive *archive, unsigned int id, char text[PX_FIELDS_TEXT_MAX]);
 
 #endif

@@ -162,6 +162,7 @@ static void log_free(struct px_archive *archive)
 		close(reader->file.fd);
 	px_archive_names_free(&reader->names);
 	px_origins_free(&archive->origins);
+	free(archive->described);
 	free(reader->wrappers);
 	free(reader);
 }

@@ -180,7 +180,7 @@ static int load_types(struct px_log_copy *copy)
 		if (id >= PX_EVENT_USER_FIRST && id < PX_EVENT_IDS &&
 		    copy->from->kind->type_name(copy->from, id, name) == 0) {
 			px_typelist_add(&copy->types, id, name);
-			if (!add_description(copy, id, text, copy->from->kind->description(copy->from, id, text)))
+			if (!add_description(copy, id, text, px_archive_description(copy->from, id, text)))
 				return E2BIG;
 		}
 	return 0;

@@ -162,6 +162,29 @@ static int add_layout(struct px_merge_log *log, unsigned int id, const struct px
 	return error == ENOMEM ? ENOMEM : 0;
 }
 
+/* A merged log can have "order (2)" because it has another type "order".  Then its name was "order". */
+static void restore_name(struct px_archive *from, unsigned int id, char name[PX_NAME_MAX + 1])
+{
+	const char *number = strrchr(name, '(');
+	size_t nr_digits = number ? strspn(number + 1, "0123456789") : 0;
+	char other[PX_NAME_MAX + 1];
+	unsigned int known;
+	size_t length;
+
+	if (!from->info.is_merged || nr_digits == 0 || strcmp(number + 1 + nr_digits, ")") != 0 || number < name + 2 ||
+	    number[-1] != ' ')
+		return;
+	length = (size_t)(number - 1 - name);
+	for (uint32_t i = 0; (known = from->kind->type(from, i)) != PX_EVENT_NONE; i++) {
+		if (known == id || known < PX_EVENT_USER_FIRST || known >= PX_EVENT_USER_END ||
+		    from->kind->type_name(from, known, other) != 0 || strncmp(other, name, length) != 0 ||
+		    other[length] != '\0')
+			continue;
+		memset(name + length, 0, PX_NAME_MAX + 1 - length);
+		return;
+	}
+}
+
 static void add_call(struct px_merge *merge, unsigned int id)
 {
 	for (uint32_t i = 0; i < merge->nr_calls; i++)
@@ -193,7 +216,8 @@ int px_merge_add_types(struct px_merge *merge, struct px_merge_log *log, struct 
 		memset(name, 0, sizeof(name));
 		if (from->kind->type_name(from, id, name) != 0)
 			continue;
-		length = from->kind->description(from, id, text);
+		restore_name(from, id, name);
+		length = px_archive_description(from, id, text);
 		if (log->layout)
 			error = add_layout(log, id, &from->info.model, text, &length);
 		if (!error)

@@ -250,6 +250,17 @@ START_TEST(describe_type_of_target_reaches_controller)
 	trid = px_test_open(fd);
 	has_description(trid, first, ORDER);
 	has_description(trid, second, "u8 a");
+	fails(txtrace_trid_describe_type(trid, second, "u8"), EINVAL);
+	fails(txtrace_trid_describe_type(trid, second + 100, "u8 b"), EINVAL);
+	fails(txtrace_trid_describe_type(trid, POSIX_TRACE_START, "u8 b"), EINVAL);
+	ok(txtrace_trid_describe_type(trid, second, "u8 b"));
+	ok(txtrace_trid_describe_type(trid, second, "u8 b"));
+	fails(txtrace_trid_describe_type(trid, second, "u8 c"), EEXIST);
+	has_description(trid, first, ORDER);
+	has_description(trid, second, "u8 b");
+	ok(posix_trace_close(trid));
+	trid = px_test_open(fd); /* the file is as it was */
+	has_description(trid, second, "u8 a");
 	ok(posix_trace_close(trid));
 	close(fd);
 }

@@ -163,6 +163,85 @@ else
 	echo "SKIP programs at fixed addresses: $(cat "$scratch/err")"
 fi
 
+# Programs that name a type of theirs alike, which is not alike.
+cat >"$scratch/typed.c" <<'END'
+#include <stdint.h>
+#include <sys/wait.h>
+#include <trace.h>
+#include <trace_ext.h>
+#include <unistd.h>
+struct order {
+#if NUMBER == 1
+	uint32_t id, price;
+	uint64_t amount;
+#else
+	uint64_t amount;
+	uint32_t price, id;
+#endif
+};
+int main(int argc, char **argv)
+{
+	struct order order = {.id = NUMBER, .price = 100, .amount = 1000};
+	trace_event_id_t type;
+
+	if (posix_trace_eventid_open("order", &type) != 0 || TXTRACE_TYPE(type, struct order) != 0)
+		return 1;
+	posix_trace_event(type, &order, sizeof(order));
+	if (argc > 1 && fork() == 0) {
+		posix_trace_event(type, &order, sizeof(order));
+		execv(argv[1], argv + 1);
+		_exit(1);
+	}
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+END
+typed()
+{
+	# shellcheck disable=SC2086 # words
+	${CC:-cc} -g "-DNUMBER=$1" "-I$top/include" "$scratch/typed.c" -o "$scratch/typed_$1" \
+		-Llib/.libs -lposixtrace 2>"$scratch/err"
+}
+orders()
+{
+	"$tool" print --columns data -f 'order*' "$log" 2>"$scratch/said" | sed 1d | tr '\n' ';'
+}
+LD_LIBRARY_PATH=$(pwd)/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+if typed 1 && typed 2; then
+	nr_checks=$((nr_checks + 4))
+	for number in 1 2; do
+		"$tool" record --quiet --force -o "$scratch/typed_$number.trx" "$scratch/typed_$number" 2>"$scratch/err" ||
+			complain "record of typed_$number fails: $(cat "$scratch/err")"
+	done
+	"$tool" merge --force -o "$log" "$scratch/typed_1.trx" "$scratch/typed_2.trx" 2>"$scratch/err"
+	[ "$(orders)" = 'id=1 price=100 amount=1000;amount=1000 price=100 id=2;' ] ||
+		complain "a merged log mistakes types: $(orders)"
+	# Merged again, the types are still two.
+	mv "$log" "$scratch/merged.trx"
+	"$tool" record --quiet --force -o "$scratch/typed_3.trx" "$scratch/typed_2" 2>"$scratch/err" ||
+		complain "record of typed_2 fails: $(cat "$scratch/err")"
+	"$tool" merge --force -o "$log" "$scratch/typed_3.trx" "$scratch/merged.trx" 2>"$scratch/err" ||
+		complain "a merged log is not merged: $(cat "$scratch/err")"
+	"$tool" print --columns event -f 'order*' "$log" | sed 1d | sort | uniq -c | tr -s ' \n' ' ' >"$scratch/got"
+	[ "$(cat "$scratch/got")" = ' 2 order 1 order (2) ' ] || complain "types of logs merged again: $(cat "$scratch/got")"
+	"$tool" record --inherit --quiet --force -o "$log" "$scratch/typed_1" "$scratch/typed_2" 2>"$scratch/err" ||
+		complain "record of typed_1 and typed_2 fails: $(cat "$scratch/err")"
+	orders >"$scratch/got"
+	grep -qE '^id=1 price=100 amount=1000;id=1 price=100 amount=1000;[0-9a-f ]+;$' "$scratch/got" &&
+		grep -q 'programs other than the first one are shown as bytes' "$scratch/said" ||
+		complain "after an exec, types are mistaken: $(cat "$scratch/got" "$scratch/said")"
+	mv "$scratch/typed_1" "$scratch/typed_away"
+	"$tool" merge --force -o "$log" "$scratch/typed_1.trx" "$scratch/typed_2.trx" 2>"$scratch/err"
+	case $(orders) in
+	'data=['*'];amount=1000 price=100 id=2;') ;;
+	*) complain "without the program, a merged log mistakes its type: $(orders)" ;;
+	esac
+else
+	echo "SKIP types of several programs: $(cat "$scratch/err")"
+fi
+
 # A child of vfork() that tries several programs, as execvp() does, is one process with the program that it executes.
 cat >"$scratch/tries.c" <<'END'
 #include <sys/wait.h>
