@@ -489,6 +489,7 @@ static int record_command(struct record_options *options, int signals)
 
 	if (!launch_begin(&launch, execute, options))
 		return EXIT_TOOL;
+	signal(SIGPIPE, SIG_IGN); /* a message that nobody reads does not replace the command's status */
 	recording.pid = launch.pid;
 	return record_child(&recording, &launch);
 }

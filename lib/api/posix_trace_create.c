@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "base/confined.h"
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "ring/wakeup.h"
 #include "stream/flush.h"
 #include "stream/recover.h"
@@ -25,13 +25,13 @@ static void discard(struct px_stream *stream)
 static int create(pid_t pid, const struct px_attr *attr, int log_fd, trace_id_t *trid)
 {
 	struct px_stream *stream;
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	unsigned long id;
 	int error;
 
-	px_sigxfsz_hold(&signals); /* the segment and the log are files */
+	px_write_signals_hold(&signals); /* the segment and the log are files */
 	error = px_stream_create(pid, attr, log_fd, &stream);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	if (error)
 		return error;
 	error = px_handle_open((struct px_handle){.stream = stream}, &id);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <trace_ext.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "log/archive.h"
 #include "log/copy.h"
 #include "log/format.h"
@@ -180,11 +180,11 @@ static int copy_log(struct px_archive *archive, int file_desc)
 					    .lacks_others = archive->status.log_is_overrun || is_cut,
 					    .flush_error = archive->status.flush_error,
 					    .tick_ns = archive->info.tick_ns};
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	struct px_log_copy *copy;
 	int error;
 
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_log_copy_begin(&setup, &copy);
 	if (!error) {
 		px_log_copy_events(copy);
@@ -196,7 +196,7 @@ static int copy_log(struct px_archive *archive, int file_desc)
 	}
 	if (!error && archive->info.is_merged)
 		error = px_origins_append(file_desc, &archive->origins);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return error;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <trace_ext.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "log/archive.h"
 #include "log/merge.h"
 #include "trace/process.h"
@@ -36,16 +36,16 @@ static int begin(struct px_merge *merge, int file_desc, const trace_id_t *logs,
 		 unsigned int nr_logs)
 {
 	const struct px_process_id writer = px_process_id();
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int error = 0;
 
 	for (unsigned int i = 0; !error && i < nr_logs; i++)
 		error = add_log(merge, logs[i]);
 	if (error)
 		return error;
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_merge_begin(merge, file_desc, &writer);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return error;
 }
 
@@ -96,7 +96,7 @@ PX_EXPORT int txtrace_merge_event(struct txtrace_merge *merge, unsigned int log,
 				  const struct txtrace_event *event, const void *data)
 {
 	struct px_report report = {0};
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int saved_errno = errno, error, state;
 
 	if (!merge || log >= merge->nr_logs || !event || (!data && event->length > 0))
@@ -114,9 +114,9 @@ PX_EXPORT int txtrace_merge_event(struct txtrace_merge *merge, unsigned int log,
 	report.time_ns = event->time_ns;
 	report.length = report.copied = event->length;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_merge_event(merge->merge, log, &report, data);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	pthread_setcancelstate(state, &state);
 	errno = saved_errno;
 	return error;
@@ -144,15 +144,15 @@ PX_EXPORT int txtrace_merge_missing(struct txtrace_merge *merge, unsigned int lo
 
 PX_EXPORT int txtrace_merge_end(struct txtrace_merge *merge)
 {
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int saved_errno = errno, error, state;
 
 	if (!merge)
 		return EINVAL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_merge_end(merge->merge);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	pthread_setcancelstate(state, &state);
 	free(merge);
 	errno = saved_errno;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <trace_ext.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "log/compact.h"
 #include "log/log.h"
 #include "stream/recover.h"
@@ -64,16 +64,16 @@ PX_EXPORT int txtrace_recover_each(void (*report)(const char *path, int error, v
 /* Events in shared memory would be lost if the packed log took the place of a log that can still be completed. */
 static int pack(int from, int to)
 {
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int error = px_recover_file(from);
 
 	if (error == EALREADY)
 		return EBUSY;
 	if (error && error != ENOENT && error != EINVAL)
 		return error;
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_compact_file(from, to);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return error;
 }
 

@@ -263,7 +263,7 @@ int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner)
 {
 	int error;
 
-	px_sigxfsz_hold(&remote->signals);
+	px_write_signals_hold(&remote->signals);
 	error = open_both(remote, owner, true);
 	if (!error) {
 		error = px_shm_lock(remote->file, F_OFD_SETLK, PX_REGISTRY_WAIT_NS);
@@ -273,7 +273,7 @@ int px_registry_remote_lock(struct px_registry_remote *remote, uid_t owner)
 			close_both(remote);
 	}
 	if (error)
-		px_sigxfsz_release(&remote->signals);
+		px_write_signals_release(&remote->signals);
 	return error;
 }
 
@@ -281,7 +281,7 @@ void px_registry_remote_unlock(struct px_registry_remote *remote)
 {
 	give_lock_back(remote->file);
 	close_both(remote);
-	px_sigxfsz_release(&remote->signals);
+	px_write_signals_release(&remote->signals);
 }
 
 /* Slots. */
@@ -432,7 +432,7 @@ void px_registry_remote_end(uid_t owner, uint32_t index, const struct px_registr
 
 	if (open_both(&remote, owner, false) != 0)
 		return;
-	px_sigxfsz_hold(&remote.signals);
+	px_write_signals_hold(&remote.signals);
 	px_shm_lock(remote.file, F_OFD_SETLK, PX_REGISTRY_END_WAIT_NS);
 	withdraw(&remote, index, slot);
 	px_registry_remote_unlock(&remote);
@@ -445,10 +445,10 @@ void px_registry_remote_mark_log(uid_t owner, uint32_t index, const struct px_re
 
 	if (open_both(&remote, owner, false) != 0)
 		return;
-	px_sigxfsz_hold(&remote.signals);
+	px_write_signals_hold(&remote.signals);
 	if (is_still(&remote, index, slot))
 		write_word(&remote, slot->has_log,
 			   offset_of(index) + offsetof(struct px_registry_slot, has_log));
 	close_both(&remote);
-	px_sigxfsz_release(&remote.signals);
+	px_write_signals_release(&remote.signals);
 }

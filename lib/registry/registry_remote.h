@@ -26,14 +26,14 @@
 
 #include <sys/types.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "registry/registry.h"
 
 struct px_registry_remote {
 	uid_t owner;
 	int directory;
 	int file;
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	/* Copy of the slots, made when this process locked the registry. */
 	struct px_registry_slot slot[PX_STREAMS_MAX];
 };

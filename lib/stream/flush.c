@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "ring/wakeup.h"
 #include "stream/flush_sched.h"
 #include "stream/handle.h"
@@ -234,12 +234,12 @@ static bool pump(struct flush *flush)
 
 static bool run(struct flush *flush)
 {
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	bool is_open;
 
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	is_open = pump(flush);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return is_open;
 }
 
@@ -289,7 +289,7 @@ int px_flush(unsigned long id, struct px_stream *stream, const struct px_caller 
 int px_flush_clear(unsigned long id, struct px_stream *stream)
 {
 	struct px_logging *logging = &stream->logging;
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int error;
 
 	if (!px_flush_wait(id, stream))
@@ -301,9 +301,9 @@ int px_flush_clear(unsigned long id, struct px_stream *stream)
 	}
 	logging->is_flushing = true;
 	px_handle_leave(id);
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	error = px_log_empty(logging->log);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	if (!px_handle_return(id))
 		return error; /* the thread that closed the identifier continues with an empty log */
 	logging->is_flushing = false;
@@ -333,15 +333,15 @@ static int complete(struct flush *flush, enum px_log_end end)
 	struct px_stream *stream = flush->stream;
 	struct px_log *log = stream->logging.log;
 	struct px_log_state state;
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int error;
 
 	px_stream_log_state(stream, false, &state);
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	/* Reset the pointer before the log is freed: a child made by fork uses the log that it finds here. */
 	px_write_once(&stream->logging.log, NULL);
 	error = px_log_complete(log, &state, end);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return flush->error ? flush->error : error;
 }
 
@@ -454,7 +454,7 @@ int px_flush_former(unsigned long id, struct px_stream *former)
 	static const struct px_namer by_number = {.call = name_by_number};
 	struct px_stream *stream = px_handle_lock(id);
 	struct flush flush = {.id = id, .stream = stream};
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	enum px_log_room room;
 	bool is_open;
 
@@ -463,9 +463,9 @@ int px_flush_former(unsigned long id, struct px_stream *former)
 	stream->logging.is_flushing = true;
 	px_stream_copy_tables(stream, former);
 	px_log_set_namer(stream->logging.log, &by_number);
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	is_open = append_all_former(&flush, former) && write_out(&flush, NULL, false, &room);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	former->logging.log = NULL;
 	if (!is_open)
 		return EINVAL;

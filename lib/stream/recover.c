@@ -12,7 +12,7 @@
 
 #include "base/layout.h"
 #include "base/procfs.h"
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "log/archive_log.h"
 #include "log/checkpoint.h"
 #include "log/settle.h"
@@ -154,14 +154,14 @@ static int continue_log(struct px_checkpoint_file *checkpoint_file, const struct
 /* Recover the log with this checkpoint file, which the caller has locked.  This function also frees checkpoint_file. */
 static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struct log *log)
 {
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	int error = 0;
 
 	if (!is_dead(checkpoint_file->file)) {
 		px_checkpoint_file_free(checkpoint_file);
 		return EBUSY;
 	}
-	px_sigxfsz_hold(&signals);
+	px_write_signals_hold(&signals);
 	if (!is_log_of(log, checkpoint_file->file) || !is_of_this_boot(checkpoint_file->file))
 		error = ENOENT;
 	else if (log->commit.is_complete == PX_LOG_OPEN)
@@ -173,7 +173,7 @@ static int recover_taken(struct px_checkpoint_file *checkpoint_file, const struc
 		clean_up(checkpoint_file);
 	else
 		px_checkpoint_file_free(checkpoint_file);
-	px_sigxfsz_release(&signals);
+	px_write_signals_release(&signals);
 	return error == EINVAL ? ENOENT : error;
 }
 

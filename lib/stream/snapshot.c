@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/sigxfsz.h"
+#include "base/write_signals.h"
 #include "base/wide.h"
 #include "log/archive_log.h"
 #include "log/copy.h"
@@ -262,7 +262,7 @@ static int write_all(const struct px_snapshot *snapshot, struct px_rings_copy *r
 int px_snapshot_write(const struct px_snapshot *snapshot)
 {
 	struct px_rings_copy rings;
-	struct px_sigxfsz signals;
+	struct px_write_signals signals;
 	struct log log;
 	int error = px_rings_copy_make(snapshot->view, &rings);
 
@@ -272,9 +272,9 @@ int px_snapshot_write(const struct px_snapshot *snapshot)
 	if (snapshot->slot.has_log)
 		error = find_log(snapshot, &log);
 	if (!error) {
-		px_sigxfsz_hold(&signals);
+		px_write_signals_hold(&signals);
 		error = write_all(snapshot, &rings, snapshot->slot.has_log ? &log : NULL);
-		px_sigxfsz_release(&signals);
+		px_write_signals_release(&signals);
 		if (snapshot->slot.has_log)
 			close_log(&log);
 	}

@@ -426,6 +426,7 @@ __attribute__((constructor(103))) static void begin(void)
 {
 	int saved_errno = errno;
 
+	px_warn_begin();
 	find_program_name();
 	trace();
 	px_recover_own();

@@ -68,6 +68,45 @@ run TXTRACE_OUT=log.trx sh flags.sh
 is 'flags of the descriptors' "$(sed -n 1p out) 2 $(sed -n 1p out)" "$(sed -n 1p out) $(grep -c . out) $(sed -n 2p out)"
 rm -f log.trx*
 
+# A message ends no program: nobody reads the pipe, or the file with it would be too large.  It is in no file of the
+# program, either, that has the number of stderr now.
+cat >messages.py <<'END'
+import os, resource, subprocess, sys
+def code(stderr, limit=None):
+    def prepare():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    env = dict(os.environ, LD_PRELOAD=sys.argv[1], TXTRACE_OUT="missing/log.trx")
+    return subprocess.run(["sh", "-c", "exit 5"], stderr=stderr, env=env, preexec_fn=prepare).returncode
+readable, writable = os.pipe()
+os.close(readable)
+print("pipe", code(writable))
+with open("large", "ab") as large:
+    large.write(bytes(100000))
+    large.flush()
+    print("file", code(large, 65536), os.path.getsize("large"))
+END
+python3 messages.py "$object" >out 2>err
+is 'programs whose messages nobody can read' 'pipe 5
+file 5 100000' "$(cat out)"
+cat >replaces.py <<'END'
+import os
+os.close(2)
+data = os.open("data", os.O_WRONLY | os.O_CREAT, 0o600)
+os.write(data, b"data %d" % data)
+for fd in os.listdir("/proc/self/fd"):
+    try:
+        if os.readlink("/proc/self/fd/" + fd).endswith("/log.trx"):
+            os.close(int(fd))
+    except FileNotFoundError:
+        pass
+raise SystemExit(5)
+END
+TXTRACE_OUT=log.trx LD_PRELOAD=$object python3 replaces.py 2>err
+is 'a program that opens a file as 2' 5 "$?"
+is 'the file' 'data 2' "$(cat data)"
+rm -f ./*.trx* data large
+
 # Names.
 run TXTRACE_OUT='%e-%p-%t-%%.trx' "$scenes" threads 3
 ls ./*.trx | grep -qE '^\./scenes-[0-9]+-[0-9]{8}-[0-9]{6}-%\.trx$' || complain "names: $(ls)"
