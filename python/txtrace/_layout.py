@@ -184,9 +184,8 @@ class Layout:
 
 def _long_double(raw: bytes, is_big: bool) -> float:
     """Return a long double as a float: x87 of 12 or 16 bytes, or IEEE 754 of 16 bytes."""
-    if ffi.sizeof("long double") != len(raw):
-        return 0.0  # the library reads only long doubles of this kind of machine
     del is_big
     pointer = ffi.new("long double *")
-    ffi.buffer(pointer)[:] = raw
+    size = min(len(raw), ffi.sizeof("long double"))  # of 12 and 16 bytes of an x87, 10 are used
+    ffi.buffer(pointer)[:size] = raw[:size]
     return float(pointer[0])

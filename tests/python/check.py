@@ -53,6 +53,11 @@ def plain(text):
     return re.sub("\ufffd+", "\ufffd", text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
+def number(digits):
+    """Return a whole number of JSON.  A real number can be -0 there."""
+    return -0.0 if digits == "-0" else int(digits)
+
+
 # Values as the tool prints them in JSON.
 
 def element(field, value):
@@ -134,7 +139,7 @@ def check_events(path):
         events = list(trace)
         expect(len(events), len(lines), path, "number of events")
         for event, line in zip(events, lines):
-            theirs = json.loads(line)
+            theirs = json.loads(line, parse_int=number)
             where = (path, "event", event.number)
             first_ns = event.ns - theirs["ns"] if first_ns is None else first_ns
             expect(event.number, theirs["number"], *where, "number")

@@ -50,6 +50,15 @@ for old in version2/calls version3/calls version3/steps; do
 	gzip -dc "$top/tests/data/$old.trx.gz" >"$scratch/${old%/*}-${old#*/}.trx"
 done
 set -- "$scratch/described.trx" "$scratch/orders.trx" "$scratch/whole.trx" "$scratch/gap.trx" "$scratch/lossy.trx"
+# A long double of another machine, if this one has the same: of 12 and of 16 bytes.
+case $(uname -m) in
+x86_64 | i?86)
+	for machine in amd64 i386; do
+		gzip -dc "$top/tests/data/machines/$machine.machine.trx.gz" >"$scratch/$machine.trx"
+	done
+	check events "$scratch/amd64.trx" "$scratch/i386.trx"
+	;;
+esac
 ! make_mixture "$scratch/mixture.trx" || set -- "$@" "$scratch/mixture.trx"
 check events "$@" "$scratch"/version*.trx "$samples"/*.trx
 [ ! -e "$scratch/mixture.trx" ] || check waits "$scratch/mixture.trx"
