@@ -198,6 +198,9 @@ bool holds_was_got(const struct event *event)
 	return result == 0 || result == EOWNERDEAD;
 }
 
+/* The owner is a thread that is not traced, or not known by its number: then the holder is not known. */
+#define NO_THREAD 0x01FFFFFFu
+
 void holds_get_mutex(struct waits *waits, const struct event *event, struct waiter *thread,
 		      struct awaited *object)
 {
@@ -206,7 +209,7 @@ void holds_get_mutex(struct waits *waits, const struct event *event, struct wait
 	bool is_begin = event->is_call && event->call.phase == TXTRACE_CALL_BEGINS;
 
 	object->is_lock = object->is_ordered = true;
-	if (owner != 0)
+	if (owner != 0 && owner != NO_THREAD)
 		learn_holder(waits, event, wait_objects_thread(waits, owner), object,
 			     event_word(event, 3));
 	if (can_wait)

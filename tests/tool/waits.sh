@@ -95,4 +95,52 @@ nr_checks=$((nr_checks + 1))
 "$tool" why "$scratch/handlers" "102@12us" >"$scratch/out" 2>&1
 grep -q 'This was in a signal handler. It interrupted .* while it was waiting for mutex 0x' "$scratch/out" ||
 	complain "why of a wait in a handler: $(cat "$scratch/out")"
+
+# The owner of a mutex that processes share is not traced: then the holder is not known, and no thread is named.
+cat >shared.c <<'END'
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	pthread_mutex_t *mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attr;
+	int ready[2];
+	char byte;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(mutex, &attr);
+	if (pipe(ready) != 0)
+		return 1;
+	if (fork() == 0) {
+		pthread_mutex_lock(mutex);
+		if (write(ready[1], "x", 1) != 1)
+			return 1;
+		usleep(50000);
+		pthread_mutex_unlock(mutex);
+		return 0;
+	}
+	if (read(ready[0], &byte, 1) != 1)
+		return 1;
+	pthread_mutex_lock(mutex);
+	pthread_mutex_unlock(mutex);
+	return wait(NULL) < 0;
+}
+END
+object=$(dirname "$tool")/../preload/.libs/libtxtrace-preload.so
+if [ -e "$object" ] && ${CC:-cc} -pthread shared.c -o shared 2>err; then
+	nr_checks=$((nr_checks + 2))
+	TXTRACE_PRELOAD=$object TXTRACE_DIR=$scratch/shm "$tool" record --preload --quiet --force -o shared.trx ./shared 2>err ||
+		complain "record of a shared mutex: $(cat err)"
+	"$tool" waits shared.trx >out
+	grep -q 'main+' out || complain "the wait for a shared mutex is not shown: $(cat out)"
+	for command in waits blocked why; do
+		"$tool" $command shared.trx >out 2>&1
+		! grep -q '01ffffff' out || complain "$command names a thread that is not there: $(grep 01ffffff out)"
+	done
+else
+	echo 'SKIP a mutex that processes share: nothing can be preloaded, or there is no compiler'
+fi
 finish
