@@ -149,9 +149,19 @@ bool px_fd_open_waits(int directory, const char *path, int flags, enum px_fd_kin
 	return *kind != PX_FD_NEVER_WAITS;
 }
 
+/* A descriptor beyond the table may be one that nobody has opened.  Keeps errno. */
+static bool is_open(int fd)
+{
+	int saved_errno = errno;
+	bool is_open = !px_is_confined() && syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+
+	errno = saved_errno;
+	return is_open;
+}
+
 bool px_fd_record_close(struct px_site site, int fd)
 {
-	if (!px_fd_is_known(fd))
+	if (!px_fd_is_known(fd) || (fd >= PX_FDS_KNOWN && !is_open(fd)))
 		return false;
 	px_hook_record_fd(site, PX_RECORD_WHOLE, fd, 0, 0);
 	px_fd_set_kind(fd, PX_FD_UNKNOWN);

@@ -35,6 +35,7 @@
 #endif
 
 #define NO_FD 1000
+#define BEYOND_FD 5000
 #define HIGH_FD 200 /* no call but those of the test has it; the kernel has room for it from the beginning */
 #define NOTHING ((void *)nothing)
 #define UNTOUCHED 4242
@@ -1410,6 +1411,15 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || chdir(argv[1]) != 0)
 		return 2;
+	if (argc > 2 && strcmp(argv[2], "beyond") == 0) {
+		/* Descriptors that the object has no table for: one that is open, and two that are not. */
+		if (fcntl(0, F_DUPFD, BEYOND_FD) != BEYOND_FD)
+			return 77;
+		close(BEYOND_FD);
+		close(BEYOND_FD);
+		close(BEYOND_FD + 1);
+		return 0;
+	}
 	if (argc > 2 && strcmp(argv[2], "others") == 0) {
 		other_calls();
 		own_calls();

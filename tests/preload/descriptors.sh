@@ -69,6 +69,26 @@ while read -r symbol; do
 	grep -qx "part $symbol" "$parts" || complain "$symbol has no part in tests/preload/descriptors.c"
 done <"$scratch/there"
 
+# Each close is one event, also of a descriptor for which the object has no table.
+rm -rf "$scratch/here"
+mkdir "$scratch/here"
+(
+	ulimit -n 6000 2>/dev/null || exit 77
+	"$tool" record --force --quiet -o "$scratch/beyond.trx" -- env LD_PRELOAD="$object" "$program" "$scratch/here" beyond \
+		>"$scratch/out" 2>&1
+)
+status=$?
+nr_checks=$((nr_checks + 1))
+if [ "$status" -eq 77 ]; then
+	echo 'SKIP descriptors from 4096 on: the limit of open files is lower'
+elif [ "$status" -ne 0 ]; then
+	complain "descriptors from 4096 on: $(cat "$scratch/out")"
+else
+	"$tool" print -f close --columns data "$scratch/beyond.trx" >"$scratch/closes"
+	[ "$(sed '1d; s/.*result=//' "$scratch/closes" | tr '\n' ';')" = '0;EBADF;EBADF;' ] ||
+		complain "closes of descriptors from 4096 on: $(cat "$scratch/closes")"
+fi
+
 # A wrapper that can record two calls names both, whichever comes first.
 for first in others own; do
 	rm -rf "$scratch/here"
