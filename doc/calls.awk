@@ -120,6 +120,7 @@ END {
 	print "A call that waited counts once, although it has two events;"
 	print "the second event has the field\n.Va wait\nwith the value\n.Cm ends ."
 	print "If the first event was lost, the call does not count."
+	print "A call that returns in two processes, as\n.Fn fork\ndoes, is an event of each, and counts in each."
 	print "The event types with the prefix\n.Li txtrace_\nare no calls of the program."
 	print "For example, the C library unlocks and locks the mutex inside a wait for a condition."
 	print "These events are\n.Va txtrace_mutex_unlock\nand\n.Va txtrace_mutex_lock ."

@@ -180,9 +180,28 @@ static bool place_by_sockets(struct options *options)
 	return messages_place_by_sockets(placed, nr_inputs, &options->is_placed_by_sockets);
 }
 
+/* A log has times from 1970 to 2116. */
+#define TIMES_END ((int64_t)1 << 62)
+
+static bool check_begins(struct options *options)
+{
+	for (unsigned int i = 0; i < nr_inputs; i++) {
+		int64_t begin = inputs[i].first_ns + placed[i].shift_ns;
+
+		if (inputs[i].is_empty || inputs[i].is_foreign || !find_offset(options, inputs[i].path) ||
+		    (begin >= 0 && begin < TIMES_END))
+			continue;
+		message("--offset: the first event of %s would be before 1970 or after 2116", inputs[i].path);
+		return false;
+	}
+	return true;
+}
+
 static bool place_inputs(struct options *options)
 {
 	place_all(options);
+	if (!check_begins(options))
+		return false;
 	merge_clocks_tell(clocks, placed, nr_inputs);
 	if (options->messages.nr > 0)
 		return messages_place(&options->messages, placed, nr_inputs);

@@ -85,7 +85,7 @@ bool record_report_log(const struct recording *recording, const char *path,
 		is_system |= event.row && event.row == calltable_find("txtrace_process_end");
 	}
 	if (source && options->control.inherits)
-		children_report(source, recording->others_go_on);
+		children_report(source, recording->others_go_on, options->waits_for_all);
 	source_close(source);
 	return !is_system;
 }

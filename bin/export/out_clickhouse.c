@@ -33,7 +33,7 @@
 #include "sql/typed.h"
 
 #define NS_PER_DAY (86400 * NS_PER_S)
-#define DAYS_MAX 65535 /* of ClickHouse's Date */
+#define DAYS_MAX 49709 /* the last one that each ClickHouse has in a Date: 2106-02-06 */
 
 /* The columns by which ClickHouse sorts the rows.  They are never NULL. */
 static const struct {

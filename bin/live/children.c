@@ -72,9 +72,14 @@ static void report_silent(const struct source *source, const struct sample *sile
 }
 
 /* A process that goes on may have recorded nothing yet, such as the child of daemon(). */
-static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on)
+static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on, bool has_waited)
 {
-	if (alive->nr > 0)
+	if (alive->nr > 0 && has_waited)
+		message("%s: the recording ended with the last traced process, but %zu %s on, such as process %d, %.60s, "
+			"which was not traced to its end: its parent may have ended before its program began",
+			source->path, alive->nr, alive->nr == 1 ? "process goes" : "processes go",
+			(int)alive->first->pid, shown_name(alive->first));
+	else if (alive->nr > 0)
 		message("%s: the recording ended with its command, but %zu recorded %s on, such as process %d, %.60s; "
 			"--wait-all waits for %s",
 			source->path, alive->nr, alive->nr == 1 ? "process goes" : "processes go",
@@ -87,7 +92,7 @@ static void report_alive(const struct source *source, const struct sample *alive
 			source->path);
 }
 
-void children_report(struct source *source, bool others_go_on)
+void children_report(struct source *source, bool others_go_on, bool has_waited)
 {
 	struct sample untraced = {0}, silent = {0}, alive = {0};
 	struct processes processes;
@@ -104,7 +109,7 @@ void children_report(struct source *source, bool others_go_on)
 		look_at(&processes.process[i], &untraced, &silent, &alive);
 	report_untraced(source, &untraced);
 	report_silent(source, &silent);
-	report_alive(source, &alive, others_go_on);
+	report_alive(source, &alive, others_go_on, has_waited);
 	processes_free(&processes);
 }
 

@@ -11,9 +11,9 @@
 /*
  * Print which programs were executed and recorded nothing, and which processes go on.  source is the log of the
  * recording, which has just ended; this function reads it to the end.  others_go_on: children_go_on() at the end of the
- * recording.
+ * recording.  has_waited: the recording has waited for all processes that it traces.
  */
-void children_report(struct source *source, bool others_go_on);
+void children_report(struct source *source, bool others_go_on, bool has_waited);
 
 /* Return true if any process but this one writes to the stream of this process. */
 bool children_go_on(void);

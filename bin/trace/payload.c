@@ -385,8 +385,9 @@ static bool is_of_other_program(struct source *source, const struct event *event
 	if (!known->is_of_program || event->address == 0 || is_listed(source, event))
 		return false;
 	if (!known->is_other_reported)
-		message("%s: events %s of programs other than the first one are shown as bytes, because its types may not be "
-			"theirs", source->path, event->name);
+		message("%s: events %s of programs other than the first one are shown as bytes, because its types may "
+			"not be theirs",
+			source->path, event->name);
 	known->is_other_reported = true;
 	return true;
 }

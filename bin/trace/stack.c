@@ -29,6 +29,9 @@ bool stack_read(const struct event *event, struct stack *stack)
 	for (unsigned int i = 0; event->code != event->address && event->code != 0 && i < stack->nr; i++)
 		if (stack->frame[i] >> CODE_ADDRESS_BITS == 0)
 			stack->frame[i] |= event->code - code_address(event->code);
+	/* Programs of a merged log can have the same addresses. */
+	if (event->code != 0)
+		stack->id ^= (event->code - code_address(event->code)) * UINT64_C(0x9E3779B97F4A7C15);
 	return true;
 }
 

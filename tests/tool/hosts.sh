@@ -282,6 +282,9 @@ nr_checks=$((nr_checks + 4))
 merge -o o.trx --offset b.trx=1s a.trx b.trx
 [ "$(rows ns -f 'host=beta' o.trx | head -1)" = "$(($(rows ns b.trx | head -1) + 1000000000))" ] ||
 	complain 'merge --offset does not move the log'
+for offset in 2150-01-01T00:00:00Z 1969-12-31T00:00:00Z; do
+	fails 2 'before 1970 or after 2116' merge --force -o x.trx --offset "b.trx=$offset" a.trx b.trx
+done
 "$tool" merge -o - a.trx b.trx >out.trx 2>err || complain "merge -o -: $(cat err)"
 # A FIFO or a device stays what it is.
 mkfifo fifo || complain 'no FIFO could be made'
