@@ -86,7 +86,7 @@ static void read_times(const struct messages_file *file, struct part *part)
 	struct event event;
 
 	while (source && source_next(source, &event)) {
-		/* A snapshot begins with the mark of the events that were overwritten before, which are from any time. */
+		/* A snapshot begins with the mark of what was overwritten before, from any time. */
 		if (event.type == POSIX_TRACE_OVERFLOW)
 			continue;
 		part->first_ns = part->has_times ? part->first_ns : event.time_ns;

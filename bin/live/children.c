@@ -75,8 +75,8 @@ static void report_silent(const struct source *source, const struct sample *sile
 static void report_alive(const struct source *source, const struct sample *alive, bool others_go_on, bool has_waited)
 {
 	if (alive->nr > 0 && has_waited)
-		message("%s: the recording ended with the last traced process, but %zu %s on, such as process %d, %.60s, "
-			"which was not traced to its end: its parent may have ended before its program began",
+		message("%s: the recording ended with the last traced process, but %zu %s on, such as process %d, "
+			"%.60s, which was not traced to its end: its parent may have ended before its program began",
 			source->path, alive->nr, alive->nr == 1 ? "process goes" : "processes go",
 			(int)alive->first->pid, shown_name(alive->first));
 	else if (alive->nr > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/programs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,13 +26,26 @@ static unsigned int newest_main(const struct source *source, pid_t pid)
 	return newest;
 }
 
+static bool has_modules(const struct source *source, unsigned int number)
+{
+	size_t length = 0;
+	int error = txtrace_get_origin_modules(source->trace, number, NULL, 0, &length);
+
+	return (error == 0 || error == ENOSPC) && length > 0;
+}
+
 static void add_first(struct programs *programs, const struct source *source, unsigned int number,
 		      pid_t pid)
 {
 	uint64_t *known = map_get(&programs->first_of, (uint64_t)pid);
 
+	/* Logs of one process have the same modules.  Another process with its pid is later, as newest_main() is. */
+	if (*known && has_modules(source, number)) {
+		programs->first[*known - 1].number = number;
+		*map_get(&programs->program_of, (uint64_t)pid) = number + 1;
+	}
 	if (*known)
-		return; /* several logs of one process: the first one has its modules */
+		return;
 	programs->first =
 		must(reallocarray(programs->first, programs->nr + 1, sizeof(*programs->first)));
 	programs->first[programs->nr++] = (struct first_process){number, newest_main(source, pid)};

@@ -159,6 +159,23 @@ if fixed 1 && fixed 2; then
 		grep -q "function_of_$number.*fixed.c:5" "$scratch/places" ||
 			complain "function_of_$number is not named in a merged log: $(sort -u "$scratch/places" | tail -5)"
 	done
+	# The second process has the pid of the first one: its functions are not those of the first program.
+	cat >"$scratch/reuse.sh" <<'END'
+for number in 1 2; do
+	echo 20007 >/proc/sys/kernel/ns_last_pid || exit 77
+	"$1" record --preload --quiet --force -o "$2/reused_$number.trx" "$2/fixed_$number" || exit 1
+done
+END
+	# Only root can choose a pid, and only where there are PID name spaces.
+	if unshare -pf --mount-proc sh "$scratch/reuse.sh" "$tool" "$scratch" 2>"$scratch/err"; then
+		nr_checks=$((nr_checks + 1))
+		"$tool" merge --force -o "$log" "$scratch/reused_1.trx" "$scratch/reused_2.trx" 2>"$scratch/err" ||
+			complain "merge of two processes with one pid fails: $(cat "$scratch/err")"
+		"$tool" print --columns thread,where "$log" | grep '^fixed_2 ' >"$scratch/places"
+		! grep function_of_1 "$scratch/places" || complain "a program is named by another one with its pid"
+	else
+		echo "SKIP two processes with one pid: $(cat "$scratch/err")"
+	fi
 else
 	echo "SKIP programs at fixed addresses: $(cat "$scratch/err")"
 fi
