@@ -157,6 +157,8 @@ static bool is_limited(int resource, rlim_t least)
 	return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < least;
 }
 
+#define TABLES_ROOM ((rlim_t)4 << 20) /* a segment has more than its rings */
+
 const char *session_lack(size_t size)
 {
 	const char *own = getenv("TXTRACE_DIR");
@@ -165,7 +167,7 @@ const char *session_lack(size_t size)
 
 	if (is_known && status.f_files > 0 && status.f_favail == 0)
 		return "there are no inodes left in the shared memory";
-	if (is_limited(RLIMIT_FSIZE, 2 * (rlim_t)size))
+	if (is_limited(RLIMIT_FSIZE, 2 * (rlim_t)size + TABLES_ROOM))
 		return "the limit of the size of files (ulimit -f) has no room";
 	if (is_known && (rlim_t)status.f_bavail * status.f_frsize >= 2 * (rlim_t)size &&
 	    is_limited(RLIMIT_AS, RLIM_INFINITY))
