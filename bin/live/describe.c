@@ -47,7 +47,7 @@ void describe_types(trace_id_t trace, pid_t pid, const char *program)
 
 	if (!type_lines_given.first)
 		return;
-	symbols = program ? symbols_of_file(program) : symbols_of_process(pid);
+	symbols = program ? symbols_of_file(program) : symbols_of_process(pid, false);
 	for (const struct type_line *i = type_lines_given.first; i; i = i->next)
 		if (type_lines_find(&type_lines_given, i->event) == i)
 			describe(trace, i, symbols);

@@ -115,7 +115,7 @@ static bool inspect_again(struct process *process)
 		program.st_dev = process->device;
 		program.st_ino = process->inode;
 	}
-	symbols = symbols_of_process(process->pid);
+	symbols = symbols_of_process(process->pid, true);
 	if (!symbols)
 		return false;
 	replace(process, symbols);
@@ -292,7 +292,7 @@ static bool read_again(struct process *process, struct program *program)
 	if (process->nr_reads == READS_MAX || !is_last(program))
 		return false;
 	process->nr_reads++;
-	symbols = symbols_of_process(process->pid);
+	symbols = symbols_of_process(process->pid, true);
 	if (!symbols)
 		return false;
 	is_same = symbols_is_same_program(program->symbols, symbols) && is_last(program);

@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,38 @@ struct debuginfo {
 	struct debuginfo_module *first;
 };
 
-struct debuginfo *debuginfo_new(void)
+/* A callback of libdw: return a descriptor of the separate file, or -1, and store its path. */
+static int find_local(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base, const char *file,
+		      const char *link, GElf_Word sum, char **found)
+{
+	char path[256] = "/usr/lib/debug/.build-id/";
+	const unsigned char *id;
+	GElf_Addr address;
+	int fd, size = dwfl_module_build_id(module, &id, &address);
+	size_t length = strlen(path);
+
+	(void)user, (void)name, (void)base, (void)file, (void)link, (void)sum;
+	if (size < 2 || size > 64)
+		return -1;
+	for (int i = 0; i < size; i++)
+		length += (size_t)snprintf(path + length, sizeof(path) - length, i == 0 ? "%02x/" : "%02x", id[i]);
+	snprintf(path + length, sizeof(path) - length, ".debug");
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		*found = must(strdup(path));
+	return fd;
+}
+
+struct debuginfo *debuginfo_new(bool is_local)
 {
 	static char *path; /* directory in which distributions put files with debug information */
-	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
-						 .find_debuginfo = dwfl_standard_find_debuginfo,
-						 .debuginfo_path = &path};
+	static const Dwfl_Callbacks anywhere = {.find_elf = dwfl_build_id_find_elf,
+						.find_debuginfo = dwfl_standard_find_debuginfo,
+						.debuginfo_path = &path};
+	static const Dwfl_Callbacks local = {.find_elf = dwfl_build_id_find_elf, .find_debuginfo = find_local};
 	struct debuginfo *info = must(calloc(1, sizeof(*info)));
 
-	info->session = must(dwfl_begin(&callbacks));
+	info->session = must(dwfl_begin(is_local ? &local : &anywhere));
 	return info;
 }
 

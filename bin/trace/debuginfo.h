@@ -18,7 +18,11 @@ struct debuginfo_module;
 enum debuginfo_state { DEBUGINFO_NONE, DEBUGINFO_CHANGED, DEBUGINFO_FOUND };
 
 #if HAVE_SYMBOLS
-struct debuginfo *debuginfo_new(void);
+/*
+ * is_local: look for separate files with debugging information only under their build id on this machine, and never ask
+ * the servers of DEBUGINFOD_URLS, which may take seconds.
+ */
+struct debuginfo *debuginfo_new(bool is_local);
 void debuginfo_free(struct debuginfo *info);
 
 /*
@@ -82,8 +86,9 @@ static inline unsigned int debuginfo_inlines(struct debuginfo_module *module, ui
 	return 0;
 }
 
-static inline struct debuginfo *debuginfo_new(void)
+static inline struct debuginfo *debuginfo_new(bool is_local)
 {
+	(void)is_local;
 	return NULL;
 }
 

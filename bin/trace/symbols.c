@@ -45,6 +45,7 @@ struct symbols {
 	size_t nr_names, room_of_names;
 	struct debuginfo **info; /* of each program; NULL: no file was read */
 	size_t nr_infos;
+	bool is_local; /* see debuginfo_new() */
 };
 
 /* Modules. */
@@ -127,14 +128,22 @@ static struct symbols *read_process(pid_t pid, const unsigned int *thread)
 	return symbols;
 }
 
-struct symbols *symbols_of_process(pid_t pid)
+struct symbols *symbols_of_process(pid_t pid, bool is_local)
 {
-	return read_process(pid, NULL);
+	struct symbols *symbols = read_process(pid, NULL);
+
+	if (symbols)
+		symbols->is_local = is_local;
+	return symbols;
 }
 
 struct symbols *symbols_of_program(pid_t pid, unsigned int thread)
 {
-	return read_process(pid, &thread);
+	struct symbols *symbols = read_process(pid, &thread);
+
+	if (symbols)
+		symbols->is_local = true;
+	return symbols;
 }
 
 static bool is_same_module(const struct module *a, const struct module *b)
@@ -255,7 +264,7 @@ static struct debuginfo *info_of_program(struct symbols *symbols, size_t program
 			symbols->info[symbols->nr_infos++] = NULL;
 	}
 	if (!symbols->info[program])
-		symbols->info[program] = debuginfo_new();
+		symbols->info[program] = debuginfo_new(symbols->is_local);
 	return symbols->info[program];
 }
 

@@ -24,13 +24,13 @@ struct symbols *symbols_of_log(trace_id_t trace);
 
 /*
  * Read the modules of a process.  It may have ended, if a stream that still exists traced it.  Return NULL if the
- * modules are not known.
+ * modules are not known.  is_local: nothing is asked of servers (debuginfo.h), because the caller must not wait.
  */
-struct symbols *symbols_of_process(pid_t pid);
+struct symbols *symbols_of_process(pid_t pid, bool is_local);
 
 /*
  * Read the modules of the program of a process to which the thread with this handle belonged.  Return NULL if they are
- * not known.
+ * not known.  Nothing is asked of servers.
  */
 struct symbols *symbols_of_program(pid_t pid, unsigned int thread);
 

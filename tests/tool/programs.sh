@@ -259,6 +259,37 @@ else
 	echo "SKIP types of several programs: $(cat "$scratch/err")"
 fi
 
+# While it records, the tool asks no server for debugging information: the events would wait for the answer.
+cat >"$scratch/server.py" <<'END'
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with open(sys.argv[1], "a") as asked:
+            print(self.path, file=asked)
+        self.send_error(404)
+    def log_message(self, *arguments):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+with open(sys.argv[2], "w") as port:
+    print(server.server_port, file=port)
+server.serve_forever()
+END
+if command -v python3 >/dev/null && [ -e "$scratch/fixed_1" ] && command -v strip >/dev/null; then
+	: >"$scratch/asked"
+	python3 "$scratch/server.py" "$scratch/asked" "$scratch/port" &
+	server=$!
+	await test -s "$scratch/port"
+	strip -s -o "$scratch/stripped" "$scratch/fixed_1"
+	nr_checks=$((nr_checks + 1))
+	DEBUGINFOD_URLS=http://127.0.0.1:$(cat "$scratch/port") DEBUGINFOD_CACHE_PATH=$scratch/cache \
+		"$tool" record --preload --quiet --force -o "$log" "$scratch/stripped" 2>"$scratch/err" ||
+		complain "record of a stripped program fails: $(cat "$scratch/err")"
+	kill "$server"
+	[ ! -s "$scratch/asked" ] || complain "record asks a server: $(cat "$scratch/asked")"
+else
+	echo 'SKIP servers of debugging information: there is no Python, no compiler or no strip'
+fi
+
 # A child of vfork() that tries several programs, as execvp() does, is one process with the program that it executes.
 cat >"$scratch/tries.c" <<'END'
 #include <sys/wait.h>
