@@ -209,15 +209,27 @@ size_t px_env_restore_size(char *const *envp)
 	       (objects ? strlen(objects) : 0) + sizeof("LD_PRELOAD=:");
 }
 
-/* The program has chosen other objects: put this object behind them. */
+/*
+ * The program has chosen other objects.  Put this object before them, because calls of a function that one of them
+ * defines would not be recorded otherwise.  But the runtime of a sanitizer must come first, or it ends the program.
+ */
 static char *join_objects(const char *objects, char *to)
 {
 	size_t length = 0;
 	const char *us = find_us(strchr(kept[0], '=') + 1, &length);
-	char *next = stpcpy(stpcpy(to, "LD_PRELOAD="), objects);
+	bool is_behind = strstr(objects, "libasan.so") || strstr(objects, "libclang_rt.asan");
+	char *next = stpcpy(to, "LD_PRELOAD=");
 
-	*next++ = ':';
-	*(char *)mempcpy(next, us, length) = '\0';
+	if (is_behind) {
+		next = stpcpy(next, objects);
+		*next++ = ':';
+	}
+	next = mempcpy(next, us, length);
+	if (!is_behind) {
+		*next++ = ':';
+		next = stpcpy(next, objects);
+	}
+	*next = '\0';
 	return to;
 }
 

@@ -61,6 +61,28 @@ run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.%p.trx ./title
 is 'logs with the name of the program' 2 "$(find . -name 'title.*.trx' | wc -l)"
 is 'logs' 2 "$(logs)"
 
+# A program gives another one an object that has a wrapped function, too: its calls are recorded.
+cat >front.c <<'END'
+#include <sys/syscall.h>
+#include <unistd.h>
+int sched_yield(void)
+{
+	return (int)syscall(SYS_sched_yield);
+}
+END
+cat >yields.c <<'END'
+#include <sched.h>
+int main(void)
+{
+	return sched_yield() || sched_yield() || sched_yield();
+}
+END
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC front.c -o libfront.so && ${CC:-cc} yields.c -o yields ||
+	complain 'there is no program with an object'
+rm -f ./*.trx*
+run TXTRACE_CHILDREN=yes TXTRACE_OUT=%e.trx sh -c "LD_PRELOAD=\$PWD/libfront.so ./yields; true"
+is 'calls of a function that another object has, too' 3 "$(events yields.trx sched_yield)"
+
 # If the object comes after the C library, no program calls its wrappers, and nothing breaks.
 rm -f ./*.trx*
 bare "$acts" fork
