@@ -263,6 +263,26 @@ void payload_each_span(struct source *source, payload_span *take, void *argument
 	each_type(source, take_span, &each);
 }
 
+/* A child that is not known to run another program has its trace points in the modules of the first one. */
+static bool is_listed(struct source *source, const struct event *event)
+{
+	return event->code != 0 && (map_find(&source->programs.first_of, (uint64_t)event->pid) != 0 ||
+				    symbols_has(source_symbols(source), event->code));
+}
+
+/* Return true if all events of a type are from the program whose modules the log lists. */
+static bool is_of_one_program(struct source *source, trace_event_id_t type)
+{
+	bool is_of_one = true;
+	struct event event;
+
+	source_rewind(source);
+	while (is_of_one && source_next(source, &event))
+		is_of_one = event.type != type || event.address == 0 || is_listed(source, &event);
+	source_rewind(source);
+	return is_of_one;
+}
+
 static void describe_for_merge(struct source *source, trace_event_id_t type, void *argument)
 {
 	char text[PX_FIELDS_TEXT_MAX + 1], why[SYMBOLS_WHY_BYTES];
@@ -276,7 +296,11 @@ static void describe_for_merge(struct source *source, trace_event_id_t type, voi
 	    txtrace_get_type_description(source->trace, type, text, PX_FIELDS_TEXT_MAX, &length) != 0 || length == 0 ||
 	    px_span_parse(text, length, &span) || px_fields_parse(text, length, &source->model, &fields, &error) != 0)
 		return;
-	if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
+	if (!fields->top && !is_of_one_program(source, type)) {
+		message("%s: several programs have recorded %s of %s; its data are bytes in the merged log", source->path,
+			fields->reference, source_type_name(source, type));
+		strcpy(text, PAYLOAD_BYTES);
+	} else if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
 		message("%s: %s of %s %s; its data are bytes in the merged log", source->path, fields->reference,
 			source_type_name(source, type), why);
 		strcpy(text, PAYLOAD_BYTES);
@@ -368,13 +392,6 @@ static void report_short(struct source *source, const struct event *event, const
 	known->is_short_reported = true;
 	message("%s: an event %s has %zu bytes of data, and its description %u: the missing fields are not shown",
 		source->path, event->name, event->size, fields->top->size);
-}
-
-/* A child that is not known to run another program has its trace points in the modules of the first one. */
-static bool is_listed(struct source *source, const struct event *event)
-{
-	return event->code != 0 && (map_find(&source->programs.first_of, (uint64_t)event->pid) != 0 ||
-				    symbols_has(source_symbols(source), event->code));
 }
 
 /* Return true if the event is from a program that is not the one whose types are known.  Say so once for each type. */

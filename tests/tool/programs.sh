@@ -227,7 +227,7 @@ orders()
 LD_LIBRARY_PATH=$(pwd)/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 if typed 1 && typed 2; then
-	nr_checks=$((nr_checks + 4))
+	nr_checks=$((nr_checks + 5))
 	for number in 1 2; do
 		"$tool" record --quiet --force -o "$scratch/typed_$number.trx" "$scratch/typed_$number" 2>"$scratch/err" ||
 			complain "record of typed_$number fails: $(cat "$scratch/err")"
@@ -249,6 +249,12 @@ if typed 1 && typed 2; then
 	grep -qE '^id=1 price=100 amount=1000;id=1 price=100 amount=1000;[0-9a-f ]+;$' "$scratch/got" &&
 		grep -q 'programs other than the first one are shown as bytes' "$scratch/said" ||
 		complain "after an exec, types are mistaken: $(cat "$scratch/got" "$scratch/said")"
+	mv "$log" "$scratch/inherited.trx"
+	"$tool" merge --force -o "$log" "$scratch/inherited.trx" "$scratch/typed_3.trx" 2>"$scratch/err"
+	[ "$("$tool" print --columns data -f 'order*' "$log" | grep -c '^data=\[')" -eq 3 ] &&
+		[ "$(orders | tr ';' '\n' | grep -c 'amount=1000 price=100 id=2')" -eq 1 ] &&
+		grep -q 'several programs have recorded struct order of order' "$scratch/err" ||
+		complain "merged after an exec, types are mistaken: $(orders; cat "$scratch/err")"
 	mv "$scratch/typed_1" "$scratch/typed_away"
 	"$tool" merge --force -o "$log" "$scratch/typed_1.trx" "$scratch/typed_2.trx" 2>"$scratch/err"
 	case $(orders) in
