@@ -293,12 +293,13 @@ static void describe_for_merge(struct source *source, trace_event_id_t type, voi
 
 	(void)argument;
 	if (!is_user_type(source, type) ||
-	    txtrace_get_type_description(source->trace, type, text, PX_FIELDS_TEXT_MAX, &length) != 0 || length == 0 ||
-	    px_span_parse(text, length, &span) || px_fields_parse(text, length, &source->model, &fields, &error) != 0)
+	    txtrace_get_type_description(source->trace, type, text, PX_FIELDS_TEXT_MAX, &length) != 0 ||
+	    length == 0 || px_span_parse(text, length, &span) ||
+	    px_fields_parse(text, length, &source->model, &fields, &error) != 0)
 		return;
 	if (!fields->top && !is_of_one_program(source, type)) {
-		message("%s: several programs have recorded %s of %s; its data are bytes in the merged log", source->path,
-			fields->reference, source_type_name(source, type));
+		message("%s: several programs have recorded %s of %s; its data are bytes in the merged log",
+			source->path, fields->reference, source_type_name(source, type));
 		strcpy(text, PAYLOAD_BYTES);
 	} else if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
 		message("%s: %s of %s %s; its data are bytes in the merged log", source->path, fields->reference,
