@@ -265,6 +265,43 @@ else
 	echo "SKIP types of several programs: $(cat "$scratch/err")"
 fi
 
+# Equal addresses on the stacks of two programs are two stacks.
+cat >"$scratch/sleeps.c" <<'END'
+#include <unistd.h>
+__attribute__((noinline)) void FUNCTION(void)
+{
+	for (int i = 0; i < 3; i++)
+		usleep(1000);
+}
+int main(void)
+{
+	FUNCTION();
+	return 0;
+}
+END
+sleeps()
+{
+	${CC:-cc} -g -O0 -fno-pie -no-pie "-DFUNCTION=function_of_$1" "$scratch/sleeps.c" -o "$scratch/sleeps_$1" \
+		2>"$scratch/err" &&
+		setarch -R "$tool" record --preload --stacks=all --quiet --force -o "$scratch/sleeps_$1.trx" \
+			"$scratch/sleeps_$1" 2>"$scratch/err"
+}
+if sleeps 1 && sleeps 2; then
+	"$tool" blocked --stacks "$scratch/sleeps_1.trx" >"$scratch/said" 2>&1
+	if grep -q function_of_1 "$scratch/said"; then
+		nr_checks=$((nr_checks + 1))
+		"$tool" merge --force -o "$log" "$scratch/sleeps_1.trx" "$scratch/sleeps_2.trx" 2>"$scratch/err" ||
+			complain "merge of stacks fails: $(cat "$scratch/err")"
+		"$tool" blocked --stacks "$log" >"$scratch/said" 2>&1
+		[ "$(grep -c 'in 3 waits' "$scratch/said")" -eq 2 ] && grep -q function_of_2 "$scratch/said" ||
+			complain "stacks of two programs are one: $(cat "$scratch/said")"
+	else
+		echo "SKIP stacks of two programs: none has a function here"
+	fi
+else
+	echo "SKIP stacks of two programs: $(cat "$scratch/err")"
+fi
+
 # While it records, the tool asks no server for debugging information: the events would wait for the answer.
 cat >"$scratch/server.py" <<'END'
 import http.server, sys
