@@ -2,11 +2,13 @@
 #include "trace/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/map.h"
@@ -268,19 +270,39 @@ static struct debuginfo *info_of_program(struct symbols *symbols, size_t program
 	return symbols->info[program];
 }
 
+/* libdw keeps a descriptor of each file.  Say once that there is none for this one. */
+static void report_limit(const char *path)
+{
+	static bool is_reported;
+	int fd = is_reported ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (!is_reported && fd < 0 && errno == EMFILE) {
+		message("the limit of open files (ulimit -n) is too low for the symbols of %s, and of more files",
+			path);
+		is_reported = true;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 /*
  * Read the symbols of a file at the first use, because most files are never used.  They have the addresses of the
  * program, because those of an executable that is not position-independent cannot be shifted.
  */
 static struct debuginfo_module *info_of(struct symbols *symbols, struct module *module)
 {
+	enum debuginfo_state state;
+
 	if (module->is_asked)
 		return module->info;
 	module->is_asked = true;
-	if (debuginfo_add(info_of_program(symbols, module->shift >> CODE_ADDRESS_BITS), module->path,
-			  module->base - module->shift, module->build_id, &module->info) == DEBUGINFO_CHANGED)
+	state = debuginfo_add(info_of_program(symbols, module->shift >> CODE_ADDRESS_BITS), module->path,
+			      module->base - module->shift, module->build_id, &module->info);
+	if (state == DEBUGINFO_CHANGED)
 		message("%s is not the file that was traced: its symbols are not used",
 			module->path);
+	else if (state == DEBUGINFO_NONE)
+		report_limit(module->path);
 	return module->info;
 }
 

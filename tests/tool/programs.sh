@@ -159,6 +159,14 @@ if fixed 1 && fixed 2; then
 		grep -q "function_of_$number.*fixed.c:5" "$scratch/places" ||
 			complain "function_of_$number is not named in a merged log: $(sort -u "$scratch/places" | tail -5)"
 	done
+	# Without descriptors, there are no names, and a message.
+	for limit in 6 7 8 9 10 11 12; do
+		(ulimit -n $limit && exec "$tool" print --columns where "$log") >"$scratch/places" 2>"$scratch/said" || continue
+		nr_checks=$((nr_checks + 1))
+		{ grep -q function_of_1 "$scratch/places" && grep -q function_of_2 "$scratch/places"; } ||
+			grep -q 'ulimit -n' "$scratch/said" ||
+			complain "with $limit descriptors, names are missing without a word: $(cat "$scratch/said")"
+	done
 	# The second process has the pid of the first one: its functions are not those of the first program.
 	cat >"$scratch/reuse.sh" <<'END'
 for number in 1 2; do
