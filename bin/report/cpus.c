@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/cpus.h"
 
-#include <string.h>
-
 #include "trace/origins.h"
 
 #include "base/units.h"
 
 void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts)
 {
-	memset(cpus, 0, sizeof(*cpus));
 	cpus->events = events;
 	cpus->counts = counts;
 	cpus->end = CPUS_OF_HOST * source_nr_hosts(events->source);

@@ -52,6 +52,7 @@ struct cpus {
 	struct cpu cpu[CPUS_MAX];
 };
 
+/* All bytes of *cpus are 0. */
 void cpus_init(struct cpus *cpus, const struct report_events *events, struct count_map *counts);
 void cpus_event(struct cpus *cpus, const struct report_event *event);
 

@@ -169,7 +169,6 @@ static void gather_log(struct report *report)
 
 void report_gather(struct report *report, struct source *source, const struct selection *selection)
 {
-	memset(report, 0, sizeof(*report));
 	report->source = source;
 	source->task = "reading";
 	contexts_init(&report->contexts, source);
