@@ -15,7 +15,7 @@ lib/log order frame clocks format pack descriptor cache checkpoint volume contex
 lib/log order frame clocks format unpack archive_slots archive_frames_find archive_frames_look archive_frames archive_source resume
 lib/log order clocks format wrappers sink origins archive_origins archive_frames_find archive_frames_look archive_frames archive_source archive_names archive_log_events archive_log pack compact settle finish
 lib/log format sink settle
-lib/log clocks sink origins copy merge_tables merge_origins merge_event merge
+lib/log clocks sink origins archive_described copy merge_tables merge_origins merge_event merge
 lib/log format archive_source archive_txtb archive_names archive_log_events archive_log archive
 '
 
