@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#define PX_LAYOUT 65
+#define PX_LAYOUT 66
 
 #define PX_LAYOUT_TEXT_OF(number) #number
 #define PX_LAYOUT_TEXT(number) PX_LAYOUT_TEXT_OF(number)

@@ -68,6 +68,7 @@ struct px_checkpoint {
 	uint64_t gap_counter;
 	uint64_t cut;
 	uint64_t reported_counter;
+	uint64_t marks_passed; /* marks of losses up to this counter have become gaps (px_reader_find_marks()) */
 	uint64_t overwritten, abandoned;
 	uint32_t in_gap;
 	uint32_t skips_overflow, skips_resume;
@@ -85,7 +86,7 @@ struct px_checkpoint {
 	struct px_checkpoint_ring ring[];
 };
 
-_Static_assert(sizeof(struct px_checkpoint) == 1000, "the same for each word size (layout.h)");
+_Static_assert(sizeof(struct px_checkpoint) == 1008, "the same for each word size (layout.h)");
 
 /* The first part of the file.  The two checkpoints follow it. */
 struct px_checkpoint_content {

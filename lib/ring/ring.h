@@ -44,7 +44,7 @@
  *
  *	head, further, extra,
  *	given_up, dropped	writers
- *	nr_marks, mark		writers; the reader stores 0 in a mark that it has taken
+ *	nr_marks, mark		writers; the reader stores 0 in a mark that it has taken, if the stream has no log
  *	tail			the reader
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
  *				(the value only rises)
@@ -182,7 +182,8 @@ struct px_ring_control {
 	uint64_t calls[PX_WRAPPERS_MAX] __attribute__((aligned(PX_CACHE_LINE)));
 	/*
 	 * The marks of lost events for which START has no mark (px_ring_mark_loss()).  Index: number of the mark mod
-	 * PX_RING_MARKS.  Value: counter of the event, or 0 if the reader has taken the mark.
+	 * PX_RING_MARKS.  Value: counter of the event, or 0 if the reader has taken the mark.  If the stream has a
+	 * log, taken marks stay, because a process that continues the log of a dead controller must find them.
 	 */
 	uint64_t nr_marks __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t nr_marked; /* marks that are in the array; nr_marks may be ahead of it */

@@ -183,6 +183,14 @@ uint64_t px_view_dropped(const struct px_view *view)
 	return sum;
 }
 
+void px_view_forget_first_dropped(const struct px_view *view, uint64_t counter)
+{
+	uint64_t seen = px_load_acquire(&view->segment->first_dropped);
+
+	if (seen != 0 && (int64_t)(seen - counter) <= 0)
+		px_compare_exchange(&view->segment->first_dropped, seen, UINT64_C(0));
+}
+
 bool px_view_wrapper(const struct px_view *view, uint32_t i, double tick_ns,
 		     struct px_wrapper_sum *sum)
 {

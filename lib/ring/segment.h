@@ -164,6 +164,8 @@ struct px_run {
 	uint32_t settled;     /* serial of a run that needs no automatic STOP, whatever the state is */
 	uint32_t judged;      /* serial of a run whose filter changed during its automatic stop */
 	uint32_t is_filtered; /* 1: before that change, the filter of run `judged` excluded STOP */
+	uint64_t dropped;     /* number of dropped events for which a gap is recorded */
+	uint64_t start_counter; /* counter of the last START */
 };
 
 struct px_segment {
@@ -299,6 +301,12 @@ uint64_t px_view_heads(const struct px_view *view);
 
 /* Return the number of events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
+
+/*
+ * A record has the gap that begins at this counter.  Reset first_dropped, unless it is later.  The record comes first:
+ * if the controller dies in between, the reader calls this function when it reads the record.
+ */
+void px_view_forget_first_dropped(const struct px_view *view, uint64_t counter);
 
 /*
  * Get the statistics of wrapper i, with its calls in all rings.  tick_ns is the length of a tick in nanoseconds.

@@ -403,6 +403,7 @@ static int create_log(struct px_stream *stream, int fd)
 	if (!stream->logging.data || !stream->logging.checkpoint)
 		return ENOMEM;
 	stream->reader.keeps_slots = stream->view.limit != 0;
+	stream->reader.keeps_marks = true;
 	setup.checkpoint_file = stream->logging.checkpoint_file;
 	px_stream_log_state(stream, false, &state);
 	return px_log_create(&setup, &state, &stream->logging.log);

@@ -19,6 +19,7 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 {
 	uint64_t state = px_load_acquire(&stream->view.segment->state);
 	struct px_marks marks = {0};
+	bool is_recorded;
 
 	if (has_ended(state))
 		return false;
@@ -31,17 +32,19 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 	 */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (px_state_of(state) == PX_STATE_AUTO_FULL &&
-	    px_view_dropped(&stream->view) != stream->dropped_started) {
+	    px_view_dropped(&stream->view) != px_read_once(&stream->view.segment->run.dropped)) {
 		marks.gap = PX_GAP_BEGINS;
 		marks.first_dropped = px_stream_first_dropped(stream);
 	}
 	if (!marks.stopped && !marks.gap)
 		return px_stream_record(stream, id, 0, NULL, 0, caller, counter);
-	return px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller,
-				counter);
+	is_recorded = px_stream_record(stream, id, PX_RECORD_MARKS, &marks, sizeof(marks), caller, counter);
+	if (is_recorded && marks.gap)
+		px_view_forget_first_dropped(&stream->view, marks.first_dropped);
+	return is_recorded;
 }
 
-/* A process that continues this log finds in the checkpoint that OVERFLOW is reported. */
+/* When OVERFLOW is in the log, a process that continues this log finds in the checkpoint that it is reported. */
 bool px_stream_last_gap(struct px_stream *stream, struct px_report *report)
 {
 	struct px_reader *reader = &stream->reader;
@@ -54,7 +57,7 @@ bool px_stream_last_gap(struct px_stream *stream, struct px_report *report)
 	if ((int64_t)(counter - reader->reported_counter) < 0)
 		counter = reader->reported_counter;
 	reader->skips_overflow = true;
-	reader->reported = PX_REPORTED_NOTHING;
+	reader->reported = PX_REPORTED_LAST_OVERFLOW;
 	memset(report, 0, sizeof(*report));
 	report->record.id = PX_EVENT_OVERFLOW;
 	report->record.counter = counter;

@@ -49,6 +49,7 @@ static int resume(struct px_stream *stream, struct px_checkpoint_file *checkpoin
 	if (error)
 		return error;
 	stream->reader.keeps_slots = stream->view.limit != 0;
+	stream->reader.keeps_marks = true;
 	stream->logging.data = malloc(stream->reader.held_capacity);
 	stream->logging.checkpoint = px_checkpoint_make(stream->view.rings.nr_rings);
 	if (!stream->logging.data || !stream->logging.checkpoint)
@@ -165,6 +166,9 @@ void px_stream_stop_dead(struct px_stream *stream)
 	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
 	uint64_t state = px_load_acquire(&segment->state);
 
+	/* The controller may have died before it did this. */
+	if (px_state_of(state) == PX_STATE_RUNNING)
+		px_stream_mark_late_drops(stream);
 	/* The thread that filled the stream may have died before it stopped the stream. */
 	if (stream->view.limit != 0 && px_view_is_full(&stream->view))
 		px_view_auto_stop(&stream->view, state);

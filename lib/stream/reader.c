@@ -291,6 +291,7 @@ void px_reader_clear(struct px_reader *reader)
 		if (!cursor->tail_is_held)
 			px_ring_consume(&ring, cursor->position);
 		px_reader_look_at_marks(reader, i);
+		px_reader_forget_marks(reader, i);
 	}
 	reader->nr_marks = 0;
 	reader->nr_heap = 0;

@@ -67,6 +67,7 @@ struct px_cursor {
 	uint64_t passed_until;	   /* end of the slots of a dead thread that the reader passed last */
 	uint32_t passed_tid;	   /* tid of that thread */
 	uint64_t nr_marked;	   /* nr_marked of the ring at the last look at its marks */
+	uint64_t seen[PX_RING_MARKS]; /* if the reader keeps marks: those that it has seen */
 	uint64_t overrun_until;	   /* laps up to this position were reported as overrun */
 	uint64_t released;	   /* if the reader keeps slots: slots below this position may be freed */
 	bool tail_is_held; /* the tail is lower than released: a reservation was set aside, or the ring is partial */
@@ -102,7 +103,8 @@ enum px_reported {
 	PX_REPORTED_STOP,	 /* an automatic STOP after all other events */
 	PX_REPORTED_MARKED_STOP, /* an automatic STOP before a held or silent record */
 	PX_REPORTED_OVERFLOW,
-	PX_REPORTED_RESUME
+	PX_REPORTED_RESUME,
+	PX_REPORTED_LAST_OVERFLOW /* an OVERFLOW after all other events (px_stream_last_gap()) */
 };
 
 struct px_reader {
@@ -111,6 +113,7 @@ struct px_reader {
 	uint32_t *heap;		  /* numbers of rings: the ring with the lowest counter comes first */
 	uint32_t nr_heap;
 	bool keeps_slots; /* only px_reader_release() frees slots */
+	bool keeps_marks; /* marks stay in the rings, for a process that continues the log */
 	bool has_late;	  /* a record that was set aside may be readable, or `mark` is not empty */
 	uint32_t nr_aside;
 	uint64_t horizon; /* the counter T of the last snapshot */
@@ -119,7 +122,7 @@ struct px_reader {
 	bool is_overrun;	    /* the reader has counted a loss that is not reported yet */
 	uint64_t reported_given_up; /* number of given-up events that were reported */
 
-	uint64_t *mark; /* counters of lost events for which no gap is noted yet (px_reader_mark_loss()) */
+	uint64_t *mark; /* counters of lost events for which no gap is noted yet (px_reader_pass_marks()) */
 	uint32_t nr_marks, marks_capacity;
 
 	struct px_aside *aside;
@@ -190,9 +193,6 @@ uint64_t px_reader_run(struct px_reader *reader, struct px_log *log, struct px_r
  */
 bool px_reader_make_stop(struct px_reader *reader, uint32_t run, void *data, size_t capacity,
 			 struct px_report *report);
-
-/* Report a gap before the next record that is not older than this counter. */
-void px_reader_mark_loss(struct px_reader *reader, uint64_t counter);
 
 /*
  * Fill in the position at which reading continues: before the last report if in_hand is true, otherwise after it.

@@ -49,6 +49,13 @@ static void go_back(const struct px_reader *reader, const struct to_report *todo
 	}
 }
 
+static void note_gap(struct px_checkpoint *checkpoint, uint64_t counter)
+{
+	if (!checkpoint->in_gap || (int64_t)(counter - checkpoint->gap_counter) < 0)
+		checkpoint->gap_counter = counter;
+	checkpoint->in_gap = true;
+}
+
 /*
  * Call this when no reader can take the last record again, because writers have lapped it, or because it was set aside.
  * Count the record as overwritten.
@@ -60,21 +67,29 @@ static void count_taken(const struct px_reader *reader, const struct to_report *
 			   reader->held_waits ? reader->held.counter :
 						reader->reported_counter;
 
-	if (!checkpoint->in_gap || (int64_t)(counter - checkpoint->gap_counter) < 0)
-		checkpoint->gap_counter = counter;
-	checkpoint->in_gap = true;
+	note_gap(checkpoint, counter);
 	checkpoint->overwritten++;
+}
+
+/*
+ * The marks stay in the rings (px_reader_find_marks()).  Those up to the last record are passed: they have become gaps
+ * before that record, or become one before the next record.
+ */
+static void pass_marks(const struct px_reader *reader, const struct to_report *todo, struct px_checkpoint *checkpoint)
+{
+	checkpoint->marks_passed = checkpoint->reported_counter;
+	if (todo->held && (int64_t)(reader->held.counter - checkpoint->marks_passed) > 0)
+		checkpoint->marks_passed = reader->held.counter;
+	for (uint32_t k = 0; k < reader->nr_marks; k++)
+		if ((int64_t)(reader->mark[k] - checkpoint->marks_passed) <= 0)
+			note_gap(checkpoint, reader->mark[k]);
 }
 
 /* A checkpoint has no room for reservations that were set aside.  If the controller dies, their records are lost. */
 static void count_aside(const struct px_reader *reader, struct px_checkpoint *checkpoint)
 {
 	for (uint32_t k = 0; k < reader->nr_aside; k++) {
-		uint64_t counter = reader->aside[k].counter;
-
-		if (!checkpoint->in_gap || (int64_t)(counter - checkpoint->gap_counter) < 0)
-			checkpoint->gap_counter = counter;
-		checkpoint->in_gap = true;
+		note_gap(checkpoint, reader->aside[k].counter);
 		checkpoint->abandoned++;
 	}
 }
@@ -110,7 +125,8 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 						      reader->reported_counter;
 	checkpoint->overwritten = reader->loss.overwritten;
 	checkpoint->abandoned = reader->loss.abandoned;
-	checkpoint->skips_overflow = reader->skips_overflow;
+	checkpoint->skips_overflow = reader->skips_overflow &&
+				     !(in_hand && reader->reported == PX_REPORTED_LAST_OVERFLOW);
 	checkpoint->skips_resume = reader->skips_resume;
 	px_auto_stop_save(&reader->stop, holds_stop, checkpoint);
 	checkpoint->timeline = reader->timeline;
@@ -119,6 +135,7 @@ void px_reader_checkpoint(const struct px_reader *reader, bool in_hand,
 	else if (todo.any)
 		go_back(reader, &todo, checkpoint);
 	count_aside(reader, checkpoint);
+	pass_marks(reader, &todo, checkpoint);
 }
 
 static bool resume_cursor(struct px_reader *reader, uint32_t i,
@@ -156,6 +173,8 @@ bool px_reader_resume(struct px_reader *reader, const struct px_checkpoint *chec
 	reader->skips_overflow = checkpoint->skips_overflow != 0;
 	reader->skips_resume = checkpoint->skips_resume != 0;
 	px_auto_stop_load(&reader->stop, checkpoint);
+	for (uint32_t i = 0; i < reader->view->rings.nr_rings; i++)
+		px_reader_find_marks(reader, i, checkpoint->marks_passed);
 	return true;
 }
 

@@ -43,7 +43,8 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 	cursor->position++;
 }
 
-void px_reader_mark_loss(struct px_reader *reader, uint64_t counter)
+/* Report a gap before the next record that is not older than this counter. */
+static void mark_loss(struct px_reader *reader, uint64_t counter)
 {
 	if (reader->nr_marks < reader->marks_capacity)
 		reader->mark[reader->nr_marks++] = counter;
@@ -52,14 +53,41 @@ void px_reader_mark_loss(struct px_reader *reader, uint64_t counter)
 	reader->has_late = true;
 }
 
-/* Take the marks of a ring. */
-static void take_marks(struct px_reader *reader, const struct px_ring *ring)
+/* Take the marks of a ring.  If they stay there, take those that are new. */
+static void take_marks(struct px_reader *reader, uint32_t i, const struct px_ring *ring)
 {
-	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
-		uint64_t counter = px_exchange(&ring->control->mark[k], UINT64_C(0));
+	uint64_t *seen = reader->cursor[i].seen;
 
-		if (counter != 0)
-			px_reader_mark_loss(reader, counter);
+	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
+		uint64_t *mark = &ring->control->mark[k];
+		uint64_t counter = reader->keeps_marks ? px_load_acquire(mark) : px_exchange(mark, UINT64_C(0));
+
+		if (counter != 0 && counter != seen[k])
+			mark_loss(reader, counter);
+		if (reader->keeps_marks)
+			seen[k] = counter;
+	}
+}
+
+void px_reader_forget_marks(struct px_reader *reader, uint32_t i)
+{
+	struct px_ring ring = px_reader_ring(reader, i);
+
+	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
+		px_exchange(&ring.control->mark[k], UINT64_C(0));
+		reader->cursor[i].seen[k] = 0;
+	}
+}
+
+void px_reader_find_marks(struct px_reader *reader, uint32_t i, uint64_t passed)
+{
+	struct px_ring ring = px_reader_ring(reader, i);
+	uint64_t *seen = reader->cursor[i].seen;
+
+	for (uint32_t k = 0; k < PX_RING_MARKS; k++) {
+		seen[k] = px_load_acquire(&ring.control->mark[k]);
+		if (seen[k] != 0 && (int64_t)(seen[k] - passed) > 0)
+			mark_loss(reader, seen[k]);
 	}
 }
 
@@ -71,7 +99,7 @@ void px_reader_look_at_marks(struct px_reader *reader, uint32_t i)
 	if (px_likely(nr_marked == reader->cursor[i].nr_marked))
 		return;
 	reader->cursor[i].nr_marked = nr_marked;
-	take_marks(reader, &ring);
+	take_marks(reader, i, &ring);
 	if (!px_growth_is_partial(reader->view, ring.control))
 		px_ring_reclaim_all(&ring, px_procfs_has);
 }

@@ -91,6 +91,7 @@ static enum px_gap read_marks(struct px_reader *reader)
 		marks.first_dropped = held->counter;
 	if (!marks.gap || !marks.first_dropped)
 		return PX_GAP_NONE;
+	px_view_forget_first_dropped(reader->view, marks.first_dropped);
 	px_reader_note_gap(reader, marks.first_dropped);
 	return marks.gap == PX_GAP_BEGINS ? PX_GAP_BEGINS : PX_GAP_ENDS;
 }

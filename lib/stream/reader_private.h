@@ -187,6 +187,12 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i);
  */
 void px_reader_look_at_marks(struct px_reader *reader, uint32_t i);
 
+/* The stream is cleared: remove the marks of this ring. */
+void px_reader_forget_marks(struct px_reader *reader, uint32_t i);
+
+/* The reader continues from a checkpoint: take the marks of this ring that are later than those that were passed. */
+void px_reader_find_marks(struct px_reader *reader, uint32_t i, uint64_t passed);
+
 /* Note a gap for each mark that is not later than the record at the top of the heap. */
 void px_reader_pass_marks(struct px_reader *reader);
 

@@ -58,11 +58,12 @@ static bool is_blocked(const struct px_stream *stream)
 }
 
 /* A writer may have slept between the read of its counter and the count of the drop, since before the last START. */
-uint64_t px_stream_first_dropped(struct px_stream *stream)
+uint64_t px_stream_first_dropped(const struct px_stream *stream)
 {
-	uint64_t counter = px_exchange(&stream->view.segment->first_dropped, UINT64_C(0));
+	uint64_t counter = px_load_acquire(&stream->view.segment->first_dropped);
+	uint64_t start = px_read_once(&stream->view.segment->run.start_counter);
 
-	return (int64_t)(counter - stream->start_counter) < 0 ? stream->start_counter : counter;
+	return (int64_t)(counter - start) < 0 ? start : counter;
 }
 
 /*
@@ -76,15 +77,22 @@ static void settle_writers(const struct px_view *view)
 		px_membarrier_settle();
 }
 
-/* Mark the loss of events that a writer counted as dropped after START was recorded, but before the stream ran. */
-static void mark_late_drops(struct px_stream *stream)
+/*
+ * The mark is in the ring, and not only in the memory of the reader: a process that continues the log of a dead
+ * controller must find it there.  If the controller dies here, that process marks the loss again, with this counter.
+ */
+void px_stream_mark_late_drops(struct px_stream *stream)
 {
-	uint64_t dropped = px_view_dropped(&stream->view);
+	struct px_run *run = &stream->view.segment->run;
+	struct px_ring ring = px_rings_get(&stream->view.rings, 0);
+	uint64_t dropped = px_view_dropped(&stream->view), counter;
 
-	if (px_likely(dropped == stream->dropped_started))
+	if (px_likely(dropped == px_read_once(&run->dropped)))
 		return;
-	stream->dropped_started = dropped;
-	px_reader_mark_loss(&stream->reader, px_stream_first_dropped(stream));
+	counter = px_stream_first_dropped(stream);
+	px_ring_mark_loss(&ring, counter);
+	px_write_once(&run->dropped, dropped);
+	px_view_forget_first_dropped(&stream->view, counter);
 }
 
 /*
@@ -98,13 +106,14 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	const struct px_eventset *filter = px_stream_filter_of(stream, state);
 	uint64_t dropped = px_view_dropped(&stream->view);
 	bool was_full = px_state_of(state) == PX_STATE_AUTO_FULL;
-	bool has_lost = dropped != stream->dropped_started;
+	bool has_lost = dropped != px_read_once(&segment->run.dropped);
 	struct {
 		struct px_eventset filter;
 		struct px_marks marks;
 	} data = {.filter = *filter};
 	uint32_t flags = px_eventset_has(filter, PX_EVENT_START) ? PX_RECORD_SILENT : 0;
 	size_t length = sizeof(data.filter);
+	uint64_t counter = px_read_once(&segment->run.start_counter);
 
 	if (was_full)
 		settle_writers(&stream->view); /* all events of the previous window are older than START */
@@ -116,10 +125,12 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 		flags |= PX_RECORD_MARKS;
 		length += sizeof(data.marks);
 	}
-	stream->dropped_started = dropped;
 	if ((flags & PX_RECORD_MARKS) || !(flags & PX_RECORD_SILENT))
-		px_stream_record(stream, PX_EVENT_START, flags, &data, length, caller,
-				 &stream->start_counter);
+		px_stream_record(stream, PX_EVENT_START, flags, &data, length, caller, &counter);
+	px_write_once(&segment->run.start_counter, counter);
+	px_write_once(&segment->run.dropped, dropped);
+	if (has_lost)
+		px_view_forget_first_dropped(&stream->view, data.marks.first_dropped);
 	/*
 	 * If the counter is coarse, wait for its next tick: no event of the window may have the same counter as START.
 	 */
@@ -127,9 +138,10 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	PX_TESTPOINT("stream.start.recorded");
 	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
-	/* EDGE drop release: mark_late_drops() loads the counts after this store */
+	/* EDGE drop release: px_stream_mark_late_drops() loads the counts after this store */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
-	mark_late_drops(stream);
+	PX_TESTPOINT("stream.start.running");
+	px_stream_mark_late_drops(stream);
 	/* START may have filled the stream. */
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
@@ -233,7 +245,8 @@ void px_stream_clear(struct px_stream *stream)
 	} while (!px_compare_exchange(&segment->state, state, cleared)); /* EDGE window release */
 	px_write_once(&segment->first_dropped, 0);
 	stream->dropped_base = px_view_dropped(&stream->view);
-	stream->dropped_reported = stream->dropped_started = stream->dropped_base;
+	stream->dropped_reported = stream->dropped_base;
+	px_write_once(&segment->run.dropped, stream->dropped_base);
 	stream->given_up_base = count_given_up(&stream->view);
 	stream->next_type = 0; /* CLEAR-9 */
 	stream->was_overrun = false;

@@ -85,8 +85,6 @@ struct px_stream {
 	uint64_t dropped_base;	     /* events dropped before the last clear */
 	uint64_t given_up_base;	     /* events given up before the last clear */
 	uint64_t dropped_reported;   /* dropped events that were reported as overrun */
-	uint64_t dropped_started;    /* dropped events at the last start */
-	uint64_t start_counter;	     /* counter of the last START */
 	uint64_t last_ns;	     /* the latest time of a reported event */
 	bool was_overrun;	     /* an overrun happened since create or clear (STATUS-8) */
 	struct px_logging logging;

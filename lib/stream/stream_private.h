@@ -16,10 +16,16 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 		      size_t length, const struct px_caller *caller, uint64_t *counter);
 
 /*
- * Return the counter of the first event dropped since the last START or the last call, but not a counter before that
- * START.
+ * Return the counter of the first event dropped since the last START or the last recorded gap, but not a counter before
+ * that START.  When the gap is recorded, call px_view_forget_first_dropped().
  */
-uint64_t px_stream_first_dropped(struct px_stream *stream);
+uint64_t px_stream_first_dropped(const struct px_stream *stream);
+
+/*
+ * Mark the loss of events that were dropped since START was recorded, if the stream runs.  A stream that runs has drops
+ * only from writers that read the state before START.
+ */
+void px_stream_mark_late_drops(struct px_stream *stream);
 
 /* Change RUNNING to STOPPED, unless a writer has changed it to AUTO_FULL. */
 void px_stream_leave_running(struct px_stream *stream);

@@ -418,6 +418,11 @@ static void expect_all_or_loss(const struct txtrace_loss *loss)
 	    progress->nr_returned > base)
 		ck_assert_msg(tale.next >= progress->nr_returned, "%u is the last of %u", tale.next,
 			      progress->nr_returned);
+	/* If events after the last one in the log are lost, the log says so. */
+	if (script->stream.log_policy != BOUNDED && !progress->is_clearing && tale.next < progress->nr_returned &&
+	    progress->nr_returned > base)
+		ck_assert_msg(tale.in_gap || tale.misses, "no gap after event %u, %u were recorded", tale.next - 1,
+			      progress->nr_returned);
 	/* A call that had begun to stop or start the stream may have done half of its work; a restart may, too. */
 	if (!progress->is_stopping && !progress->is_clearing && !script->filters_stop)
 		ck_assert_msg(!tale.runs || tale.ends_with_start,
@@ -612,6 +617,126 @@ START_TEST(recover_killed_at_each_write_in_turn_is_gone_on_with)
 		when_die = call;
 		run_in_child(recover_and_die);
 		px_test_check_log(file, PX_TEST_LOG_IS_CUT, &facts);
+		expect_recovered();
+	}
+}
+END_TEST
+
+/*
+ * A writer finds the stream full, and sleeps before it counts its event as dropped.  Meanwhile the flush thread starts
+ * the stream again: START knows nothing of this loss.  The next event is recorded, and the controller dies when the
+ * flush thread comes to this test point.
+ */
+static const struct {
+	const char *point;
+	bool before; /* the event is recorded before the flush thread goes on from the state RUNNING */
+} late_deaths[] = {{"stream.start.running", true},
+		   {"reader.snapshot.taken", false},
+		   {"log.write.before", true},
+		   {"log.write.before", false}};
+
+static pid_t main_tid;
+static const char *fatal_point;
+static struct {
+	bool is_dated, is_restarted, is_counted, is_running, may_go_on, is_recorded, is_there;
+} race;
+
+static bool is_set(const bool *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void await(const bool *flag)
+{
+	while (!is_set(flag))
+		sched_yield();
+}
+
+static void set(bool *flag)
+{
+	__atomic_store_n(flag, true, __ATOMIC_RELEASE);
+}
+
+static void step_of_flush_thread(const char *name)
+{
+	await(&race.is_dated);
+	if (is_set(&race.may_go_on) && strcmp(name, fatal_point) == 0) {
+		set(&race.is_there);
+		pause();
+	} else if (strcmp(name, "stream.start.recorded") == 0 && !is_set(&race.is_restarted)) {
+		set(&race.is_restarted);
+		await(&race.is_counted);
+	} else if (strcmp(name, "stream.start.running") == 0 && !is_set(&race.is_running)) {
+		set(&race.is_running);
+		await(&race.may_go_on);
+	}
+}
+
+static void step_of_late_drop(const char *name)
+{
+	if ((pid_t)syscall(SYS_gettid) != main_tid) {
+		step_of_flush_thread(name);
+	} else if (strcmp(name, "point.drop.dated") == 0 && !is_set(&race.is_dated)) {
+		set(&race.is_dated);
+		await(&race.is_restarted);
+	} else if (strcmp(name, "point.drop.counted") == 0) {
+		set(&race.is_counted);
+	}
+}
+
+static void drop_late_and_die(void)
+{
+	uint32_t number = 0;
+
+	main_tid = (pid_t)syscall(SYS_gettid);
+	memset(&race, 0, sizeof(race));
+	stream = px_test_create_log(&script->stream, file);
+	posix_trace_start(stream);
+	progress->is_created = true;
+	__atomic_store_n(&px_testpoint_hook, step_of_late_drop, __ATOMIC_RELEASE);
+	while (!is_set(&race.is_counted))
+		record(number++);
+	await(&race.is_running);
+	if (late_deaths[when_die].before) {
+		record(number++);
+		if (strcmp(fatal_point, "stream.start.running") == 0)
+			return;
+		set(&race.may_go_on);
+		await(&race.is_there);
+	} else {
+		set(&race.may_go_on);
+		await(&race.is_there);
+		record(number++);
+	}
+}
+
+/* EXIT-1 EVENT-12: the gap is told by the process that completes the log. */
+START_TEST(recover_tells_a_loss_that_START_did_not_know)
+{
+	struct tale tale;
+
+	script = &scripts[5];
+	begin_anew();
+	when_die = (uint64_t)_i;
+	fatal_point = late_deaths[_i].point;
+	run_in_child(drop_late_and_die);
+	ok(txtrace_recover(file));
+	tale = read_log(false);
+	ck_assert_uint_eq(tale.nr_events, progress->nr_returned - 1);
+	ck_assert_uint_eq(tale.nr_gaps, 1);
+	ck_assert_uint_eq(loss_of_log().dropped, 1);
+}
+END_TEST
+
+/* The OVERFLOW at the end of a log is written by a recovery, too, that goes on with one that was killed there. */
+START_TEST(recover_killed_at_the_last_gap_tells_it)
+{
+	script = &scripts[4];
+	for (uint64_t call = 14; call < 24; call++) {
+		run_script(is_write, 150);
+		which_die = is_write;
+		when_die = call;
+		run_in_child(recover_and_die);
 		expect_recovered();
 	}
 }
@@ -2062,6 +2187,9 @@ static TCase *death_cases(void)
 	tcase_add_loop_test(tcase, recover_after_death_at_any_write_has_everything, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, recover_after_death_at_any_step_has_everything, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, recover_killed_at_any_step_is_gone_on_with, 0, NR_SCRIPTS);
+	tcase_add_loop_test(tcase, recover_tells_a_loss_that_START_did_not_know, 0,
+			    PX_ARRAY_SIZE(late_deaths));
+	tcase_add_loop_test(tcase, recover_killed_at_the_last_gap_tells_it, 0, nr_rounds(20, 4, 2));
 	tcase_add_loop_test(tcase, recover_killed_at_each_write_in_turn_is_gone_on_with, 0,
 			    NR_SCRIPTS);
 	return tcase;
