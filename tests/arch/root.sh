@@ -50,10 +50,10 @@ arch_make_root()
 {
 	[ "$(id -u)" -eq 0 ] || fail 'only root can make a root directory of another architecture'
 	mkdir -p "$arch_dir" "$arch_build" || exit 1
+	want arch-test arch-test # by which mmdebstrap finds out what runs here
 	if [ -n "$arch_qemu" ]; then
 		want "$arch_qemu-static" qemu-user-static
 		want update-binfmts binfmt-support
-		want arch-test arch-test # by which mmdebstrap finds out what runs here
 		want "$arch_triplet-gcc" "gcc-$(echo "$arch_triplet" | tr _ -)"
 		[ -e /proc/sys/fs/binfmt_misc/register ] ||
 			mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc || fail 'no binfmt_misc'
