@@ -269,17 +269,25 @@ static bool is_listed(struct source *source, const struct event *event)
 				    symbols_has(source_symbols(source), event->code));
 }
 
-/* Return true if all events of a type are from the program whose modules the log lists. */
-static bool is_of_one_program(struct source *source, trace_event_id_t type)
+struct merge {
+	bool is_read;
+	bool has_others[SOURCE_TYPES]; /* the type has events of a program other than that whose modules are listed */
+};
+
+/* Return true if all events of a type are from the program whose modules the log lists.  The log is read once. */
+static bool is_of_one_program(struct source *source, trace_event_id_t type, struct merge *merge)
 {
-	bool is_of_one = true;
 	struct event event;
 
+	if (merge->is_read)
+		return !merge->has_others[type];
+	merge->is_read = true;
 	source_rewind(source);
-	while (is_of_one && source_next(source, &event))
-		is_of_one = event.type != type || event.address == 0 || is_listed(source, &event);
+	while (source_next(source, &event))
+		if (event.address != 0 && !merge->has_others[event.type])
+			merge->has_others[event.type] = !is_listed(source, &event);
 	source_rewind(source);
-	return is_of_one;
+	return !merge->has_others[type];
 }
 
 static void describe_for_merge(struct source *source, trace_event_id_t type, void *argument)
@@ -290,13 +298,12 @@ static void describe_for_merge(struct source *source, trace_event_id_t type, voi
 	struct px_span span;
 	size_t length = 0;
 
-	(void)argument;
 	if (!is_user_type(source, type) ||
 	    txtrace_get_type_description(source->trace, type, text, PX_FIELDS_TEXT_MAX, &length) != 0 ||
 	    length == 0 || px_span_parse(text, length, &span) ||
 	    px_fields_parse(text, length, &source->model, &fields, &error) != 0)
 		return;
-	if (!fields->top && !is_of_one_program(source, type)) {
+	if (!fields->top && !is_of_one_program(source, type, argument)) {
 		message("%s: several programs have recorded %s of %s; its data are bytes in the merged log",
 			source->path, fields->reference, source_type_name(source, type));
 		strcpy(text, PAYLOAD_BYTES);
@@ -312,8 +319,11 @@ static void describe_for_merge(struct source *source, trace_event_id_t type, voi
 
 void payload_describe_for_merge(struct source *source)
 {
+	struct merge *merge = must(calloc(1, sizeof(*merge)));
+
 	if (!source->file.foreign)
-		each_type(source, describe_for_merge, NULL);
+		each_type(source, describe_for_merge, merge);
+	free(merge);
 }
 
 static void list_field(void *argument, const char *path, const struct px_field_place *place)
