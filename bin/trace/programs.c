@@ -92,11 +92,9 @@ static uint64_t program_of(const struct programs *programs, pid_t pid)
 	return programs->is_merged ? map_find(&programs->program_of, (uint64_t)pid) : 1;
 }
 
-/* The number of the program does not fit into an address of 32 bits. */
 static uint64_t make_code(uint64_t program, uint64_t address)
 {
-	if (program == 0 ||
-	    (program > 1 && (sizeof(uintptr_t) < 8 || address >> CODE_ADDRESS_BITS)))
+	if (program == 0 || (program > 1 && address >> CODE_ADDRESS_BITS))
 		return 0;
 	return (program - 1) << CODE_ADDRESS_BITS | address;
 }

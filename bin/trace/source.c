@@ -433,7 +433,7 @@ static void describe_event(struct source *source, struct event *event,
 	event->is_call = !source->file.foreign && !source->is_live &&
 			 txtrace_get_call(source->trace, info, &event->call) == 0;
 	event->waker = event->is_call ? source_context_name(source, event->call.waker) : NULL;
-	event->code = (uintptr_t)programs_code(&source->programs, source, event);
+	event->code = programs_code(&source->programs, source, event);
 }
 
 bool source_next(struct source *source, struct event *event)

@@ -103,11 +103,20 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 
 /*
  * In a log, an event of another thread can name an owner before the owner itself records that it took the lock.  Then
- * the event of the owner belongs to the hold that is known since the other event.
+ * the event of the owner belongs to the hold that is known since the other event.  It is the owner's next event.
  */
 static bool is_unrecorded(const struct hold *hold, const struct event *event)
 {
-	return hold->since_ns == LONG_AGO && event->is_call;
+	return hold->since_ns == LONG_AGO && !hold->is_older && event->is_call;
+}
+
+void holds_note_event(const struct waits *waits, struct waiter *thread, const struct event *event)
+{
+	if (waits->source->file.foreign)
+		return;
+	for (struct hold *hold = thread->holds; hold; hold = hold->next_of_thread)
+		if (hold->since_ns == LONG_AGO && (!event->is_call || event->call.object != hold->object->handle))
+			hold->is_older = true;
 }
 
 /* The event of the thread itself shows that it took the object. */

@@ -37,6 +37,14 @@ void holds_get_semaphore(struct waits *waits, const struct event *event, struct 
 			 struct awaited *object);
 void holds_put_semaphore(struct waits *waits, const struct event *event, struct waiter *thread,
 			 struct awaited *object);
+
+/*
+ * An event of the thread.  If it is not about an object that only events of other threads show it to hold, the thread
+ * took that object earlier.  It may have given the object back: a thread of a log records that it unlocks before it
+ * does so.  So if a gap, or the beginning of the trace, hides that record, another thread may still name it as owner.
+ */
+void holds_note_event(const struct waits *waits, struct waiter *thread, const struct event *event);
+
 void holds_set_signal(struct awaited *object, const struct event *event, struct waiter *thread);
 
 /* Return true if the call succeeded, so that its thread now holds the object. */

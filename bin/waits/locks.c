@@ -181,13 +181,14 @@ static void note_unlucky(struct lock *lock, const struct hold *hold, int64_t at_
 
 /*
  * If events are missing, a hold that lasts until the end of the trace is doubtful: the event of its unlock may be
- * missing, too.
+ * missing, too.  So is a hold that only another thread has shown, before the last event of its own thread.
  */
 static void judge_edges(struct locks *locks, const struct hold *hold)
 {
 	const struct txtrace_loss *loss = &locks->waits.source->loss;
 	bool is_whole = locks->waits.nr_gaps == 0 &&
-			loss->overwritten + loss->dropped + loss->abandoned == 0;
+			loss->overwritten + loss->dropped + loss->abandoned == 0 &&
+			!(hold->since_ns == LONG_AGO && hold->is_older);
 
 	if (locks->waits.has_ended && !is_whole)
 		lockorder_refute(&locks->order, hold, true);

@@ -470,6 +470,7 @@ static void apply_event(struct waits *waits, const struct event *event)
 		thread->priority = event->priority;
 	if (!event->is_made) {
 		end_unknown(waits, thread);
+		holds_note_event(waits, thread, event);
 		thread->has_died = false;
 	}
 	if (call_counted(event)) {

@@ -93,6 +93,7 @@ struct hold {
 	struct awaited *object;
 	int64_t since_ns;   /* LONG_AGO if no event shows that the thread took the object */
 	int64_t learned_ns; /* if since_ns is LONG_AGO: the time of the first event that shows the hold */
+	bool is_older;	    /* if since_ns is LONG_AGO: the thread took the object before its last event */
 	uint64_t address;
 	unsigned int depth; /* number of nested acquisitions */
 	int priority;	    /* priority of the thread in the event that first shows the hold */

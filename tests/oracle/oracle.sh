@@ -83,6 +83,20 @@ if ${CC:-cc} -shared -fPIC early.c -o early.so 2>err; then
 else
 	complain "early.c is not compiled: $(cat err)"
 fi
+# A gap hides that a thread has unlocked.
+nr_checks=$((nr_checks + 1))
+libraries=$(cd "${tool%/*}/../lib/.libs" 2>/dev/null && pwd)
+if ${CC:-cc} -shared -fPIC -pthread -DSLEEPS "$top/tests/oracle/hidden.c" -o sleeps.so 2>err &&
+	${CC:-cc} -g -pthread -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 "-I$top/include" "$top/tests/oracle/hidden.c" -o hidden "-L$libraries" -lposixtrace ./sleeps.so 2>err; then
+	LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} LD_PRELOAD="$object $scratch/sleeps.so" \
+		"$scratch/hidden" hidden.trx 2>err || complain "hidden fails: $(cat err)"
+	[ "$("$tool" print hidden.trx | grep -c 'pthread_mutex_lock .*owner=hidden.*wait=begins')" -eq 2 ] ||
+		complain 'no thread of hidden found a mutex locked'
+	"$tool" locks hidden.trx >said && ! grep -qE 'potential deadlock|no danger' said ||
+		complain "locks takes a lock for held that was given back: $(cat said)"
+else
+	complain "hidden.c is not compiled: $(cat err)"
+fi
 judge calls
 judge fork_tree --inherit
 judge family --inherit

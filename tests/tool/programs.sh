@@ -147,8 +147,11 @@ int main(void)
 END
 fixed()
 {
-	${CC:-cc} -g -no-pie -pthread "-DFUNCTION=function_of_$1" "$scratch/fixed.c" -o "$scratch/fixed_$1" 2>"$scratch/err" &&
-		"$tool" record --preload --quiet --force -o "$scratch/fixed_$1.trx" "$scratch/fixed_$1" 2>"$scratch/err"
+	${CC:-cc} -g -no-pie -pthread "-DFUNCTION=function_of_$1" "$scratch/fixed.c" -o "$scratch/fixed_$1" 2>"$scratch/err" ||
+		return
+	log=$scratch/fixed_$1.trx
+	record_named "fixed_$1" "$tool" record --preload --quiet --force -o "$log" "$scratch/fixed_$1"
+	log=$scratch/programs.trx
 }
 if fixed 1 && fixed 2; then
 	nr_checks=$((nr_checks + 1))
@@ -225,7 +228,7 @@ END
 typed()
 {
 	# shellcheck disable=SC2086 # words
-	${CC:-cc} -g "-DNUMBER=$1" "-I$top/include" "$scratch/typed.c" -o "$scratch/typed_$1" \
+	${CC:-cc} -g -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 "-DNUMBER=$1" "-I$top/include" "$scratch/typed.c" -o "$scratch/typed_$1" \
 		-Llib/.libs -lposixtrace 2>"$scratch/err"
 }
 orders()

@@ -43,13 +43,15 @@ done
 
 # Two snapshots that have no event in common are merged, though both have the mark of what was overwritten before.
 recording -o -u 50 -r 60000
-take
-mv "$shot" "$scratch/first.trx"
-wanted=$(($("$account" number "$record") + 20000))
+wanted=20000 # the rings have room for fewer
 has_more()
 {
 	[ "$("$account" number "$record")" -ge "$wanted" ]
 }
+await has_more
+take
+mv "$shot" "$scratch/first.trx"
+wanted=$(($("$account" number "$record") + 20000))
 await has_more
 take
 ended
