@@ -43,7 +43,8 @@
  * The writers of each member (each group has its own cache lines):
  *
  *	head, further, extra,
- *	given_up, dropped	writers
+ *	given_up, dropped,
+ *	nr_drops_marked		writers
  *	nr_marks, mark		writers; the reader stores 0 in a mark that it has taken, if the stream has no log
  *	tail			the reader
  *	first_lost		the writer that overwrites the record at tail, or the reader in its place
@@ -167,6 +168,7 @@ struct px_ring_control {
 	uint64_t extra;	   /* slots that are not in `further`, but begin no record (R7) */
 	uint64_t given_up; /* events lost because all attempts to claim slots failed */
 	uint64_t dropped;  /* events lost because the stream had no room */
+	uint64_t nr_drops_marked; /* those of them whose loss the writer has marked itself (px_ring_mark_loss()) */
 	uint64_t tail __attribute__((aligned(PX_CACHE_LINE)));
 	uint64_t first_lost __attribute__((aligned(PX_CACHE_LINE))); /* a counter; see R5 */
 	/*

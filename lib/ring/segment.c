@@ -183,6 +183,15 @@ uint64_t px_view_dropped(const struct px_view *view)
 	return sum;
 }
 
+uint64_t px_view_unmarked_drops(const struct px_view *view)
+{
+	uint64_t sum = px_view_dropped(view);
+
+	for (uint32_t i = 0; i < view->rings.nr_rings; i++)
+		sum -= px_read_once(&px_rings_get(&view->rings, i).control->nr_drops_marked);
+	return sum;
+}
+
 void px_view_forget_first_dropped(const struct px_view *view, uint64_t counter)
 {
 	uint64_t seen = px_load_acquire(&view->segment->first_dropped);

@@ -164,7 +164,9 @@ struct px_run {
 	uint32_t settled;     /* serial of a run that needs no automatic STOP, whatever the state is */
 	uint32_t judged;      /* serial of a run whose filter changed during its automatic stop */
 	uint32_t is_filtered; /* 1: before that change, the filter of run `judged` excluded STOP */
-	uint64_t dropped;     /* number of dropped events for which a gap is recorded */
+	uint32_t is_starting; /* 1: the stream runs, but losses during START may not be marked yet */
+	uint32_t reserved;
+	uint64_t dropped;     /* px_view_unmarked_drops() at the last START */
 	uint64_t start_counter; /* counter of the last START */
 };
 
@@ -301,6 +303,9 @@ uint64_t px_view_heads(const struct px_view *view);
 
 /* Return the number of events dropped since the stream was created. */
 uint64_t px_view_dropped(const struct px_view *view);
+
+/* Return the number of those events whose loss the controller has to tell, and not a mark of their writer. */
+uint64_t px_view_unmarked_drops(const struct px_view *view);
 
 /*
  * A record has the gap that begins at this counter.  Reset first_dropped, unless it is later.  The record comes first:

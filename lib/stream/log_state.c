@@ -32,7 +32,7 @@ bool px_stream_mark_flush(struct px_stream *stream, uint32_t id, const struct px
 	 */
 	marks.stopped = px_auto_stop_due(&stream->view, state);
 	if (px_state_of(state) == PX_STATE_AUTO_FULL &&
-	    px_view_dropped(&stream->view) != px_read_once(&stream->view.segment->run.dropped)) {
+	    px_view_unmarked_drops(&stream->view) != px_read_once(&stream->view.segment->run.dropped)) {
 		marks.gap = PX_GAP_BEGINS;
 		marks.first_dropped = px_stream_first_dropped(stream);
 	}

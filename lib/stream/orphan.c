@@ -166,8 +166,7 @@ void px_stream_stop_dead(struct px_stream *stream)
 	struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
 	uint64_t state = px_load_acquire(&segment->state);
 
-	/* The controller may have died before it did this. */
-	if (px_state_of(state) == PX_STATE_RUNNING)
+	if (px_state_of(state) == PX_STATE_RUNNING && px_read_once(&segment->run.is_starting))
 		px_stream_mark_late_drops(stream);
 	/* The thread that filled the stream may have died before it stopped the stream. */
 	if (stream->view.limit != 0 && px_view_is_full(&stream->view))

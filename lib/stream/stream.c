@@ -85,7 +85,7 @@ void px_stream_mark_late_drops(struct px_stream *stream)
 {
 	struct px_run *run = &stream->view.segment->run;
 	struct px_ring ring = px_rings_get(&stream->view.rings, 0);
-	uint64_t dropped = px_view_dropped(&stream->view), counter;
+	uint64_t dropped = px_view_unmarked_drops(&stream->view), counter;
 
 	if (px_likely(dropped == px_read_once(&run->dropped)))
 		return;
@@ -104,7 +104,7 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 {
 	struct px_segment *segment = stream->view.segment;
 	const struct px_eventset *filter = px_stream_filter_of(stream, state);
-	uint64_t dropped = px_view_dropped(&stream->view);
+	uint64_t dropped = px_view_unmarked_drops(&stream->view);
 	bool was_full = px_state_of(state) == PX_STATE_AUTO_FULL;
 	bool has_lost = dropped != px_read_once(&segment->run.dropped);
 	struct {
@@ -138,10 +138,12 @@ static void run(struct px_stream *stream, uint64_t state, const struct px_caller
 	PX_TESTPOINT("stream.start.recorded");
 	px_auto_stop_begin_run(&stream->view);
 	/* EDGE window release */
+	px_write_once(&segment->run.is_starting, 1);
 	/* EDGE drop release: px_stream_mark_late_drops() loads the counts after this store */
 	px_exchange(&segment->state, px_state_next(state, PX_STATE_RUNNING, false));
 	PX_TESTPOINT("stream.start.running");
 	px_stream_mark_late_drops(stream);
+	px_write_once(&segment->run.is_starting, 0);
 	/* START may have filled the stream. */
 	if (is_blocked(stream))
 		px_view_auto_stop(&stream->view, px_read_once(&segment->state));
@@ -246,7 +248,7 @@ void px_stream_clear(struct px_stream *stream)
 	px_write_once(&segment->first_dropped, 0);
 	stream->dropped_base = px_view_dropped(&stream->view);
 	stream->dropped_reported = stream->dropped_base;
-	px_write_once(&segment->run.dropped, stream->dropped_base);
+	px_write_once(&segment->run.dropped, px_view_unmarked_drops(&stream->view));
 	stream->given_up_base = count_given_up(&stream->view);
 	stream->next_type = 0; /* CLEAR-9 */
 	stream->was_overrun = false;

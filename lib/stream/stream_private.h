@@ -22,8 +22,8 @@ bool px_stream_record(struct px_stream *stream, uint32_t id, uint32_t flags, con
 uint64_t px_stream_first_dropped(const struct px_stream *stream);
 
 /*
- * Mark the loss of events that were dropped since START was recorded, if the stream runs.  A stream that runs has drops
- * only from writers that read the state before START.
+ * The stream has started: mark the loss of events that were dropped since START was recorded.  They are of writers that
+ * read the state before that.  Such a writer that counts its event later marks the loss itself (check_state.h).
  */
 void px_stream_mark_late_drops(struct px_stream *stream);
 

@@ -34,9 +34,12 @@ void px_on_no_room(const struct px_view *view, const struct px_ring *ring, uint6
 	px_fetch_add(&ring->control->dropped, UINT64_C(1)); /* EDGE drop release */
 	PX_TESTPOINT("point.drop.counted");
 	/* EDGE drop acquire: this load comes after the addition */
-	if (px_unlikely(!px_state_is_same_run(px_load_ordered(&segment->state), state)))
+	if (px_unlikely(!px_state_is_same_run(px_load_ordered(&segment->state), state))) {
+		px_fetch_add(&ring->control->nr_drops_marked, UINT64_C(1));
 		px_ring_mark_loss(ring, counter ? counter :
 						  px_clock_read((enum px_clock_source)view->rings.source));
+		px_compare_exchange(&segment->first_dropped, counter, UINT64_C(0)); /* the mark tells it */
+	}
 	wake_after_stop(view);
 }
 

@@ -728,6 +728,58 @@ START_TEST(recover_tells_a_loss_that_START_did_not_know)
 }
 END_TEST
 
+/* The same, but the writer sleeps until the stream runs, and marks its loss itself. */
+static void step_of_stale_drop(const char *name)
+{
+	if ((pid_t)syscall(SYS_gettid) != main_tid) {
+		await(&race.is_dated);
+		if (strcmp(name, "stream.start.running") == 0)
+			set(&race.is_running);
+		else if (is_set(&race.is_running) && strcmp(name, "reader.snapshot.taken") == 0)
+			set(&race.is_there);
+	} else if (strcmp(name, "point.drop.dated") == 0 && !is_set(&race.is_dated)) {
+		set(&race.is_dated);
+		await(&race.is_there);
+	} else if (strcmp(name, "point.drop.counted") == 0) {
+		set(&race.is_counted);
+	}
+}
+
+static void drop_stale(void)
+{
+	uint32_t number = 0;
+
+	main_tid = (pid_t)syscall(SYS_gettid);
+	memset(&race, 0, sizeof(race));
+	stream = px_test_create_log(&script->stream, file);
+	posix_trace_start(stream);
+	__atomic_store_n(&px_testpoint_hook, step_of_stale_drop, __ATOMIC_RELEASE);
+	while (!is_set(&race.is_counted))
+		record(number++);
+	record(number++);
+	posix_trace_flush(stream);
+	record(number++);
+	if (when_die)
+		posix_trace_shutdown(stream);
+}
+
+/* EXIT-1 EVENT-12: a loss is told once, by a process that completes the log, and by the controller. */
+START_TEST(recover_tells_a_loss_once)
+{
+	struct tale tale;
+
+	script = &scripts[5];
+	begin_anew();
+	when_die = (uint64_t)_i;
+	run_in_child(drop_stale);
+	ok(txtrace_recover(file));
+	tale = read_log(false);
+	ck_assert_uint_eq(tale.nr_events, progress->nr_returned - 1);
+	ck_assert_uint_eq(tale.nr_gaps, 1);
+	ck_assert(!tale.in_gap);
+}
+END_TEST
+
 /* The OVERFLOW at the end of a log is written by a recovery, too, that goes on with one that was killed there. */
 START_TEST(recover_killed_at_the_last_gap_tells_it)
 {
@@ -2189,6 +2241,7 @@ static TCase *death_cases(void)
 	tcase_add_loop_test(tcase, recover_killed_at_any_step_is_gone_on_with, 0, NR_SCRIPTS);
 	tcase_add_loop_test(tcase, recover_tells_a_loss_that_START_did_not_know, 0,
 			    PX_ARRAY_SIZE(late_deaths));
+	tcase_add_loop_test(tcase, recover_tells_a_loss_once, 0, 2);
 	tcase_add_loop_test(tcase, recover_killed_at_the_last_gap_tells_it, 0, nr_rounds(20, 4, 2));
 	tcase_add_loop_test(tcase, recover_killed_at_each_write_in_turn_is_gone_on_with, 0,
 			    NR_SCRIPTS);
