@@ -101,22 +101,28 @@ static struct hold *add_hold(struct waiter *thread, struct awaited *object)
 	return hold;
 }
 
-/*
- * In a log, an event of another thread can name an owner before the owner itself records that it took the lock.  Then
- * the event of the owner belongs to the hold that is known since the other event.  It is the owner's next event.
- */
-static bool is_unrecorded(const struct hold *hold, const struct event *event)
+/* Only events of other threads show this hold of a log. */
+static bool is_named(const struct waits *waits, const struct hold *hold)
 {
-	return hold->since_ns == LONG_AGO && !hold->is_older && event->is_call;
+	return hold->since_ns == LONG_AGO && !hold->is_own && !waits->source->file.foreign;
+}
+
+static bool is_unrecorded(const struct waits *waits, const struct hold *hold)
+{
+	return is_named(waits, hold) && hold->is_foretold && !hold->is_doubtful;
 }
 
 void holds_note_event(const struct waits *waits, struct waiter *thread, const struct event *event)
 {
-	if (waits->source->file.foreign)
-		return;
-	for (struct hold *hold = thread->holds; hold; hold = hold->next_of_thread)
-		if (hold->since_ns == LONG_AGO && (!event->is_call || event->call.object != hold->object->handle))
-			hold->is_older = true;
+	for (struct hold *hold = thread->holds; hold; hold = hold->next_of_thread) {
+		if (!is_named(waits, hold) || (event->is_call && event->call.object == hold->object->handle))
+			continue;
+		if (hold->is_named_again && waits->listener->kept)
+			waits->listener->kept(waits->listener->arg, hold);
+		hold->is_named_again = false;
+		hold->is_doubtful = true;
+		hold->doubted_ns = event->time_ns;
+	}
 }
 
 /* The event of the thread itself shows that it took the object. */
@@ -137,7 +143,7 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
 	object->is_tracked = true;
-	if (hold && is_unrecorded(hold, event)) {
+	if (hold && is_unrecorded(waits, hold)) {
 		hold->since_ns = hold->learned_ns;
 		confirm_taken(waits, hold, event, has_waited);
 		return;
@@ -167,16 +173,21 @@ void holds_take(struct waits *waits, struct waiter *thread, struct awaited *obje
 static void learn_holder(struct waits *waits, const struct event *event, struct waiter *thread,
 			 struct awaited *object, unsigned int depth)
 {
-	struct hold *hold;
+	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
+	if (hold && is_named(waits, hold) && hold->is_doubtful && event->context != thread->context &&
+	    wait_objects_thread(waits, event->context)->before_ns > hold->doubted_ns)
+		hold->is_named_again = true;
 	if (event->is_call && (object->holds || object->is_tracked))
 		return;
-	if (waits_hold(thread, object))
+	if (hold)
 		return;
 	holds_drop_all(waits, object);
 	hold = add_hold(thread, object);
 	hold->depth = depth > 0 ? depth : 1;
 	hold->learned_ns = event->time_ns;
+	hold->is_own = event->context == thread->context;
+	hold->is_foretold = thread->last_ns != LONG_AGO;
 	periods_begin(hold->thread, waits->now_ns, &hold->spent);
 	hold->priority = thread->priority;
 	if (waits->listener->learned)
@@ -191,12 +202,11 @@ static void want(struct waits *waits, const struct waiter *thread, const struct 
 					event->code);
 }
 
-void holds_drop_stale(struct waits *waits, const struct event *event, const struct waiter *thread,
-		      const struct awaited *object)
+void holds_drop_stale(struct waits *waits, const struct waiter *thread, const struct awaited *object)
 {
 	struct hold *hold = (struct hold *)waits_hold(thread, object);
 
-	if (hold && !is_unrecorded(hold, event))
+	if (hold && !is_unrecorded(waits, hold))
 		drop(waits, hold);
 }
 
@@ -224,7 +234,7 @@ void holds_get_mutex(struct waits *waits, const struct event *event, struct wait
 	if (can_wait)
 		want(waits, thread, object, event);
 	if (event->is_call && !is_begin && owner == 0 && holds_was_got(event))
-		holds_drop_stale(waits, event, thread, object);
+		holds_drop_stale(waits, thread, object);
 	if (event->is_call ? !is_begin && holds_was_got(event) : owner == 0 || owner == thread->context)
 		holds_take(waits, thread, object, event, false, false);
 }

@@ -22,8 +22,7 @@ void holds_drop_all(struct waits *waits, struct awaited *object);
  * A thread takes a mutex that no thread held.  If the model shows that this thread holds it, the event of the unlock is
  * missing: that hold has ended, but no event shows when.
  */
-void holds_drop_stale(struct waits *waits, const struct event *event, const struct waiter *thread,
-		      const struct awaited *object);
+void holds_drop_stale(struct waits *waits, const struct waiter *thread, const struct awaited *object);
 
 /* The trace has a gap: from now on, the holders of the object are doubtful. */
 void holds_forget(struct waits *waits, struct awaited *object);
@@ -39,9 +38,9 @@ void holds_put_semaphore(struct waits *waits, const struct event *event, struct 
 			 struct awaited *object);
 
 /*
- * An event of the thread.  If it is not about an object that only events of other threads show it to hold, the thread
- * took that object earlier.  It may have given the object back: a thread of a log records that it unlocks before it
- * does so.  So if a gap, or the beginning of the trace, hides that record, another thread may still name it as owner.
+ * An event of the thread that is not about an object that only events of other threads show it to hold: from now on,
+ * that hold is doubtful.  If another thread has named the owner again since the last event, the thread had the object
+ * at that event.  If the next event of the thread is that it takes the object, the other thread has seen a new hold.
  */
 void holds_note_event(const struct waits *waits, struct waiter *thread, const struct event *event);
 

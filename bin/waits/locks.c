@@ -181,19 +181,26 @@ static void note_unlucky(struct lock *lock, const struct hold *hold, int64_t at_
 
 /*
  * If events are missing, a hold that lasts until the end of the trace is doubtful: the event of its unlock may be
- * missing, too.  So is a hold that only another thread has shown, before the last event of its own thread.
+ * missing, too.  A hold that only other threads have shown is doubtful anyway, unless one of them still waits for it.
  */
 static void judge_edges(struct locks *locks, const struct hold *hold)
 {
 	const struct txtrace_loss *loss = &locks->waits.source->loss;
 	bool is_whole = locks->waits.nr_gaps == 0 &&
-			loss->overwritten + loss->dropped + loss->abandoned == 0 &&
-			!(hold->since_ns == LONG_AGO && hold->is_older);
+			loss->overwritten + loss->dropped + loss->abandoned == 0;
+	bool is_sure = !hold->is_doubtful || hold->object->waiting;
 
-	if (locks->waits.has_ended && !is_whole)
-		lockorder_refute(&locks->order, hold, true);
+	if (locks->waits.has_ended && !(is_whole && is_sure))
+		lockorder_refute(&locks->order, hold, is_sure);
 	else
 		lockorder_confirm(&locks->order, hold);
+}
+
+static void take_kept(void *arg, const struct hold *hold)
+{
+	struct locks *locks = arg;
+
+	lockorder_confirm(&locks->order, hold);
 }
 
 static void take_dropped(void *arg, const struct hold *hold, int64_t at_ns)
@@ -512,7 +519,8 @@ void locks_print(struct source *source, const struct selection *selection,
 						.wanted = take_wanted,
 						.taken = take_taken,
 						.given = take_given,
-						.dropped = take_dropped};
+						.dropped = take_dropped,
+						.kept = take_kept};
 	struct lock **list;
 	size_t nr;
 

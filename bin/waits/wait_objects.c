@@ -48,6 +48,7 @@ struct waiter *wait_objects_thread(struct waits *waits, unsigned int context)
 	waiter->name = name_of(waits, context, source_context_name(waits->source, context));
 	waiter->last.name = "";
 	waiter->priority = -1;
+	waiter->last_ns = waiter->before_ns = LONG_AGO;
 	if (waits->last_waiter)
 		waits->last_waiter->next = waiter;
 	else

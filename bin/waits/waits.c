@@ -99,6 +99,7 @@ static void begin_gap(struct waits *waits, pid_t pid, int64_t at_ns)
 		if (!at->is_unknown)
 			at->unknown_since_ns = at->waits ? waits_outermost(at)->begin_ns : at_ns;
 		at->is_unknown = true;
+		at->last_ns = at->before_ns = LONG_AGO;
 		holder_watch_doubt(at);
 		while (at->waits)
 			forget_wait(waits, at);
@@ -307,7 +308,7 @@ static void end_call(struct waits *waits, const struct event *event, struct wait
 	object = wait_objects_object(waits, event->call.object, event->name);
 	if (service ==
 	    NATIVE_MUTEX_GET) /* a thread that holds a mutex does not wait before it takes it again */
-		holds_drop_stale(waits, event, thread, object);
+		holds_drop_stale(waits, thread, object);
 	if (service == NATIVE_MUTEX_GET || (service == NATIVE_SEMAPHORE_GET && !object->is_signal))
 		holds_take(waits, thread, object, event, holds_is_shared(event), true);
 }
@@ -471,6 +472,8 @@ static void apply_event(struct waits *waits, const struct event *event)
 	if (!event->is_made) {
 		end_unknown(waits, thread);
 		holds_note_event(waits, thread, event);
+		thread->before_ns = thread->last_ns;
+		thread->last_ns = event->time_ns;
 		thread->has_died = false;
 	}
 	if (call_counted(event)) {
@@ -506,6 +509,16 @@ static void apply_event(struct waits *waits, const struct event *event)
 		services_set(thread, event, native);
 }
 
+/* The kernel has recorded that the thread ended, and the thread has not. */
+static void end_killed(struct waiter *thread)
+{
+	if (thread->has_died || !thread->sched || !thread->sched->has_exited)
+		return;
+	thread->has_died = true;
+	thread->died_ns = thread->sched->end_ns;
+	thread->died_times = thread_states_until(thread->sched, thread->died_ns);
+}
+
 /* Return the time until which the trace shows the thread. */
 static int64_t end_of(const struct waits *waits, const struct waiter *thread)
 {
@@ -539,6 +552,8 @@ void waits_end(struct waits *waits)
 {
 	waits->has_ended = true;
 	waits->now_ns = waits->end_ns;
+	for (struct waiter *at = waits->first_waiter; at; at = at->next)
+		end_killed(at);
 	for (struct waiter *at = waits->first_waiter; at; at = at->next) {
 		at->wait.end_ns = end_of(waits, at);
 		for (struct wait *wait = at->waits ? &at->wait : NULL; wait; wait = wait->outer)

@@ -92,8 +92,21 @@ struct hold {
 	struct waiter *thread;
 	struct awaited *object;
 	int64_t since_ns;   /* LONG_AGO if no event shows that the thread took the object */
-	int64_t learned_ns; /* if since_ns is LONG_AGO: the time of the first event that shows the hold */
-	bool is_older;	    /* if since_ns is LONG_AGO: the thread took the object before its last event */
+	bool is_own; /* if since_ns is LONG_AGO: an event of the thread itself shows that it has the object */
+	/*
+	 * Another thread names the owner, whose event that it took the object is still to come: it has recorded other
+	 * events since the last gap, and so has nothing from before.  The hold began at learned_ns, or a little before.
+	 */
+	bool is_foretold;
+	int64_t learned_ns;
+	/*
+	 * Only events of other threads show the hold, and the thread has recorded an event since, at doubted_ns.  It
+	 * may have given the object back: a thread of a log records that it unlocks before it does so.  So if a gap, or
+	 * the beginning of the trace, hides that record, another thread may still name the thread as owner.
+	 */
+	bool is_doubtful;
+	int64_t doubted_ns;
+	bool is_named_again; /* after that, by another thread */
 	uint64_t address;
 	unsigned int depth; /* number of nested acquisitions */
 	int priority;	    /* priority of the thread in the event that first shows the hold */
@@ -135,6 +148,8 @@ struct waiter {
 	struct state_times died_times; /* what the thread had done until then, from scheduling records */
 
 	struct wait *watchers; /* the waits of other threads that watch this thread */
+	/* The times of its last event, and of the one before.  LONG_AGO: there was none since the last gap. */
+	int64_t last_ns, before_ns;
 
 	/*
 	 * The last service that the thread called, its last service with an object of ThreadX, and its last service
@@ -200,6 +215,8 @@ struct waits_listener {
 	void (*given)(void *arg, const struct hold *hold, int64_t at_ns);
 	/* The thread no longer holds the object, but no event shows when the thread gave it back. */
 	void (*dropped)(void *arg, const struct hold *hold, int64_t at_ns);
+	/* The thread had the object at all its events so far, which was doubtful. */
+	void (*kept)(void *arg, const struct hold *hold);
 	/*
 	 * In a log without scheduling records: the thread ran for ran_ns in this period, which goes from the end of a
 	 * wait to the end of a later one.

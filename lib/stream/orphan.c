@@ -179,6 +179,28 @@ void px_stream_stop_dead(struct px_stream *stream)
 	px_auto_stop_date_last(&stream->view, file);
 }
 
+/* Return true if processes have recorded until px_stream_stop_dead() stopped the stream, or may have. */
+static bool has_living_writers(const struct px_stream *stream)
+{
+	const struct px_checkpoint_content *file = stream->logging.checkpoint_file->file;
+	const uint64_t *member = stream->view.segment->member;
+
+	if (!px_process_id_is(&file->target, &file->controller) &&
+	    px_procfs_is_same(file->target.pid, file->target.start))
+		return true;
+	for (uint32_t i = 0; i < PX_SEGMENT_MEMBERS; i++) {
+		uint64_t word = px_read_once(&member[i]);
+
+		if (word != 0 && px_procfs_has_word(word))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * If all processes of the stream have ended, nobody knows when: the log may be recovered days later.  Then STOP has the
+ * time of the last event.
+ */
 bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 {
 	static const int manual = 0;
@@ -190,6 +212,8 @@ bool px_stream_last_stop(struct px_stream *stream, struct px_report *report)
 					 stream->logging.checkpoint_file->file);
 	if (counter == 0)
 		return false;
+	if (!has_living_writers(stream))
+		counter = stream->reader.reported_counter;
 	memset(report, 0, sizeof(*report));
 	report->record.id = PX_EVENT_STOP;
 	report->record.counter = counter;

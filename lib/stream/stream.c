@@ -90,6 +90,8 @@ void px_stream_mark_late_drops(struct px_stream *stream)
 	if (px_likely(dropped == px_read_once(&run->dropped)))
 		return;
 	counter = px_stream_first_dropped(stream);
+	if (counter == px_read_once(&run->start_counter))
+		counter++; /* START has its own gap: this one comes after it */
 	px_ring_mark_loss(&ring, counter);
 	px_write_once(&run->dropped, dropped);
 	px_view_forget_first_dropped(&stream->view, counter);

@@ -45,6 +45,7 @@ struct progress {
 	bool is_created, is_clearing, is_stopping, is_done;
 	bool flushes;	     /* a controller in another process flushes again and again, */
 	uint32_t nr_flushes; /* and has done so this often */
+	uint64_t dead_ns;    /* when the controller was known to be dead; 0: it lives, or is not a child */
 	uint64_t before_ns[MAX_EVENTS], after_ns[MAX_EVENTS];
 };
 
@@ -161,6 +162,8 @@ static bool run_in_child(void (*function)(void))
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "status %#x", status);
+	if (progress->dead_ns == 0)
+		progress->dead_ns = realtime_ns();
 	return progress->is_done;
 }
 
@@ -360,6 +363,11 @@ static struct tale read_log(bool may_miss)
 			read_number(&tale, may_miss);
 		else
 			read_system_event(&tale, id);
+		/* The STOP of a recovery is not later than the program.  Slack: as in read_number(). */
+		ck_assert_msg(progress->dead_ns == 0 ||
+				      px_test_ns(seen.info.posix_timestamp) <= progress->dead_ns + 2000,
+			      "event %d is %lld ns after the end of the program", (int)id,
+			      (long long)(px_test_ns(seen.info.posix_timestamp) - progress->dead_ns));
 		tale.nr_read++;
 		tale.ends_with_start = id == POSIX_TRACE_START;
 	}
