@@ -166,15 +166,19 @@ static int follow_process(struct options *options, int signals)
 
 /* A file. */
 
-/* Events that a LOOP log overwrites before they are read are missing here. */
+/* Events that a LOOP log overwrites before they are read are missing here, and those in damaged parts of a file. */
 static void print_missing(struct following *following)
 {
 	unsigned long long nr = following->source->file.nr_missing;
 
 	if (nr > following->nr_reported) {
 		text_flush(following->listing.text);
-		message("%llu event%s overwritten before they could be read",
-			nr - following->nr_reported, nr - following->nr_reported == 1 ? " was" : "s were");
+		if (following->source->file.damaged)
+			message("%llu event%s could not be read: the file is damaged there",
+				nr - following->nr_reported, nr - following->nr_reported == 1 ? "" : "s");
+		else
+			message("%llu event%s overwritten before they could be read",
+				nr - following->nr_reported, nr - following->nr_reported == 1 ? " was" : "s were");
 	}
 	following->nr_reported = nr;
 }

@@ -88,7 +88,7 @@ void tally_trace(struct trace_tally *trace, struct source *source, const struct 
 	trace->duration_ns = last_ns - first_ns;
 	/* The count of overwritten events is complete only after the last event was read. */
 	txtrace_get_loss(source->trace, &source->loss);
-	trace->nr_lost = source_nr_lost(source);
+	trace->nr_lost = source_nr_lost(source) + source_missing(source);
 	trace->lost_is_least = source_loss_is_least(source);
 }
 

@@ -215,9 +215,9 @@ static void print_loss_notes(const struct report *report, struct table *table)
 	if (source->file.foreign)
 		table_note(table, "lost: unknown; a ThreadX buffer keeps the newest events");
 	else if (loss->overwritten + loss->dropped + loss->abandoned + report->nr_gaps == 0)
-		table_note(table, "lost: %s", has_lost		    ? "nothing else" :
-					      source->file.complete ? "nothing" :
-								      "nothing that was counted");
+		table_note(table, "lost: %s", has_lost			   ? "nothing else" :
+					      source_incomplete(source) ? "nothing that was counted" :
+									  "nothing");
 	else
 		table_note(table, "lost: %llu overwritten, %llu dropped, %llu abandoned; %llu gap%s",
 			   loss->overwritten, loss->dropped, loss->abandoned,
@@ -226,6 +226,8 @@ static void print_loss_notes(const struct report *report, struct table *table)
 		table_note(table, "lost by the kernel: %s%llu scheduling records; %llu gap%s",
 			   source->sched_open ? "at least " : "", source->sched_lost, source->sched_gaps,
 			   source->sched_gaps == 1 ? "" : "s");
+	if (source_missing(source) > 0)
+		table_note(table, "%llu events could not be read", (unsigned long long)source_missing(source));
 	if (source_incomplete(source))
 		table_note(table, "%s", source_incomplete(source));
 }
@@ -256,7 +258,7 @@ static void print_losses(const struct report *report, struct table *table)
 			table_unknown(table);
 	}
 	if (is_known)
-		table_string(table, source->file.complete ? "yes" : "no");
+		table_string(table, source_incomplete(source) ? "no" : "yes");
 	else
 		table_unknown(table);
 	table_end(table);

@@ -140,8 +140,13 @@ bool source_log_loss(struct source *source, char *text, size_t size)
 	if (source->status.posix_log_overrun_status != POSIX_TRACE_OVERRUN)
 		return false;
 	if (source_is_merged(source)) {
-		snprintf(text, size, "events that were recorded, it is not known how many: one of the logs that were "
-				     "merged was full, damaged or not complete");
+		static const char why[] = "one of the logs that were merged was full, damaged or not complete";
+
+		if (source->file.nr_log_lost > 0)
+			snprintf(text, size, "at least %d events that were recorded: %s", source->file.nr_log_lost,
+				 why);
+		else
+			snprintf(text, size, "events that were recorded, it is not known how many: %s", why);
 		return true;
 	}
 	write_cause(source, cause, sizeof(cause));
@@ -187,12 +192,12 @@ const char *source_incomplete(const struct source *source)
 	const struct txtrace_file_info *file = &source->file;
 	static char text[128];
 
-	if (file->foreign || file->complete)
-		return NULL;
 	if (file->running)
 		return "it is being written; later events are missing";
-	if (file->damaged)
+	if (file->damaged || source->is_cut)
 		return "it is cut or damaged; the events of the missing parts are missing";
+	if (file->foreign || file->complete)
+		return NULL;
 	if (spool_cut(source->path)) {
 		snprintf(text, sizeof(text), "%s; later events are missing", spool_cut(source->path));
 		return text;

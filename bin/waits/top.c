@@ -418,7 +418,7 @@ static void print_summary(const struct top *top, struct table *table)
 		table_number(table, (uint64_t)((double)nr * 1e9 / (double)length_ns + 0.5));
 	else
 		table_unknown(table);
-	table_number(table, source_nr_lost(top->source) + top->source->file.nr_missing);
+	table_number(table, source_nr_lost(top->source) + source_missing(top->source));
 	table_number(table, top->source->sched_lost);
 	table_end(table);
 }

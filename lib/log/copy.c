@@ -75,7 +75,10 @@ static size_t length_without_number(const char *name)
 {
 	const char *number = strrchr(name, '#');
 
-	return number && number > name && number[-1] == ' ' ? (size_t)(number - 1 - name) : strlen(name);
+	return number && number > name && number[-1] == ' ' && number[1] != '\0' &&
+			       number[1 + strspn(number + 1, "0123456789")] == '\0' ?
+		       (size_t)(number - 1 - name) :
+		       strlen(name);
 }
 
 static bool has_same_name(const struct px_archive_object *a, const struct px_archive_object *b)
@@ -248,7 +251,10 @@ static bool is_only_one(const struct px_namer *namer, const struct px_call_objec
 	return find_calls(namer->argument, object, &first) == 1;
 }
 
-/* An object of calls has the name that it had in the other log. */
+/*
+ * An object of calls has the name that it had in the other log.  Objects that are one after the other at one address
+ * differ by their numbers only.  So the copy counts them again, in the same order.
+ */
 static int name_object(const struct px_namer *namer, const struct px_call_object *object, char *text,
 		       size_t size)
 {
@@ -261,7 +267,9 @@ static int name_object(const struct px_namer *namer, const struct px_call_object
 	if (!found || found->name[0] == '\0')
 		return copy->next_namer ? copy->next_namer->call(copy->next_namer, object, text, size) :
 					  -1;
-	length = strnlen(found->name, size - 1);
+	length = length_without_number(found->name);
+	if (length > size - 1)
+		length = size - 1;
 	memcpy(text, found->name, length);
 	text[length] = '\0';
 	return 0;
