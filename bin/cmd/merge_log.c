@@ -167,7 +167,7 @@ static int merge_group(struct group *group, int fd)
 
 static bool begin_selection(const struct group *group)
 {
-	struct source *sources[MERGE_AT_ONCE];
+	struct source *sources[MERGE_AT_ONCE] = {NULL};
 
 	for (unsigned int i = 0; i < group->nr; i++)
 		sources[i] = group->member[i].source;
@@ -197,10 +197,11 @@ static bool merge_files(struct messages_file *files, unsigned int nr,
 		group.member[i].file = files[i];
 		group.member[i].source = files[i].source ?: source_open_quiet(files[i].path, 0);
 		is_fine = group.member[i].source != NULL;
-		if (is_fine)
-			payload_describe_for_merge(group.member[i].source);
 	}
+	/* The filter reads the fields as print does, also those of types that are bytes in the merged log. */
 	is_fine = is_fine && begin_selection(&group);
+	for (unsigned int i = 0; is_fine && i < nr; i++)
+		payload_describe_for_merge(group.member[i].source);
 	if (is_fine)
 		error = merge_group(&group, fd);
 	if (error)

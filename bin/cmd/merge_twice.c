@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/merge_twice.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_ext.h>
@@ -11,7 +13,8 @@
 /* A log, or one that was merged into a log. */
 struct part {
 	unsigned int file;
-	char uuid[40];
+	char uuid[40]; /* of a trace buffer of ThreadX: a digest of the file */
+	bool is_buffer;
 	/* The stream.  One that was merged keeps nothing of it: then created is 0. */
 	char boot_id[40];
 	pid_t pid;
@@ -26,18 +29,44 @@ struct parts {
 	size_t nr, room;
 };
 
+static struct part *add_part(struct parts *parts, unsigned int file)
+{
+	struct part *part;
+
+	if (parts->nr == parts->room)
+		parts->part = must(reallocarray(parts->part, parts->room = 2 * parts->room + 64, sizeof(*part)));
+	part = &parts->part[parts->nr++];
+	*part = (struct part){.file = file};
+	return part;
+}
+
+/* FNV-1a.  Chance makes two files equal once in 2^64, and nobody makes a buffer so that it is not merged. */
+static void digest(const char *path, char text[40])
+{
+	FILE *file = fopen(path, "re");
+	uint64_t hash = UINT64_C(0xcbf29ce484222325), nr = 0;
+
+	for (int c; file && (c = getc_unlocked(file)) != EOF; nr++)
+		hash = (hash ^ (uint64_t)c) * UINT64_C(0x100000001b3);
+	if (file)
+		fclose(file);
+	snprintf(text, 40, "%016" PRIx64 " %" PRIu64, hash, nr);
+}
+
 static void add_parts(struct parts *parts, unsigned int file, struct source *source)
 {
 	struct txtrace_origin origin;
+	struct part *part;
 
+	if (source->file.foreign) {
+		part = add_part(parts, file);
+		part->is_buffer = true;
+		digest(source->path, part->uuid);
+		return;
+	}
 	for (unsigned int i = 0; txtrace_get_origin(source->trace, i, &origin) == 0; i++) {
-		struct part *part;
-
-		if (parts->nr == parts->room)
-			parts->part = must(reallocarray(parts->part, parts->room = 2 * parts->room + 64,
-							sizeof(*parts->part)));
-		part = &parts->part[parts->nr++];
-		*part = (struct part){.file = file, .pid = origin.pid};
+		part = add_part(parts, file);
+		part->pid = origin.pid;
 		memcpy(part->uuid, origin.uuid, sizeof(part->uuid));
 		memcpy(part->boot_id, origin.boot_id, sizeof(part->boot_id));
 		if (!origin.merged)
@@ -107,8 +136,9 @@ static bool check_logs(const struct messages_file *files, const struct parts *pa
 	qsort(parts->part, parts->nr, sizeof(*parts->part), compare_logs);
 	for (size_t i = 1; i < parts->nr; i++)
 		if (strcmp(parts->part[i].uuid, parts->part[i - 1].uuid) == 0) {
-			message("%s and %s hold the same log: each of its events would be there twice",
-				files[parts->part[i - 1].file].path, files[parts->part[i].file].path);
+			message("%s and %s hold the same %s: each of its events would be there twice",
+				files[parts->part[i - 1].file].path, files[parts->part[i].file].path,
+				parts->part[i].is_buffer ? "buffer" : "log");
 			return false;
 		}
 	return true;

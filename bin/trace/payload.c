@@ -303,13 +303,14 @@ static void describe_for_merge(struct source *source, trace_event_id_t type, voi
 	    length == 0 || px_span_parse(text, length, &span) ||
 	    px_fields_parse(text, length, &source->model, &fields, &error) != 0)
 		return;
-	if (!fields->top && !is_of_one_program(source, type, argument)) {
-		message("%s: several programs have recorded %s of %s; its data are bytes in the merged log",
-			source->path, fields->reference, source_type_name(source, type));
-		strcpy(text, PAYLOAD_BYTES);
-	} else if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
+	if (!fields->top && !describe_reference(source, fields->reference, true, text, why)) {
 		message("%s: %s of %s %s; its data are bytes in the merged log", source->path, fields->reference,
 			source_type_name(source, type), why);
+		strcpy(text, PAYLOAD_BYTES);
+	} else if (!fields->top && !is_of_one_program(source, type, argument)) {
+		message("%s: code that is in no file of the program, perhaps of another one, has recorded %s, too; its "
+			"data are bytes in the merged log, because its %s may be another one",
+			source->path, source_type_name(source, type), fields->reference);
 		strcpy(text, PAYLOAD_BYTES);
 	}
 	if (!fields->top && txtrace_trid_describe_type(source->trace, type, text) != 0)
@@ -412,8 +413,8 @@ static bool is_of_other_program(struct source *source, const struct event *event
 	if (!known->is_of_program || event->address == 0 || is_listed(source, event))
 		return false;
 	if (!known->is_other_reported)
-		message("%s: events %s of programs other than the first one are shown as bytes, because its types may "
-			"not be theirs",
+		message("%s: events %s of code that is in no file of the program, perhaps of another one, are shown as "
+			"bytes, because its types may not be theirs",
 			source->path, event->name);
 	known->is_other_reported = true;
 	return true;

@@ -133,6 +133,8 @@ nr_checks=$((nr_checks + 2))
 fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/late" "$scratch/early"
 cp "$scratch/early" "$scratch/copied"
 fails 2 'hold the same log' merge --force -o "$scratch/out.trx" "$scratch/early" "$scratch/copied"
+cp "$scratch/one.trx" "$scratch/other_one.trx"
+fails 2 'hold the same buffer' merge --force -o "$scratch/out.trx" "$scratch/one.trx" "$scratch/other_one.trx"
 fails 2 " $scratch/nosuch/m.trx: No such file" merge -o "$scratch/nosuch/m.trx" "$scratch/early" "$scratch/late"
 nr_checks=$((nr_checks + 1))
 "$tool" merge --to log --tick 5 --force -o "$scratch/out.trx" "$scratch/early" "$scratch/late" 2>"$scratch/err" ||

@@ -62,6 +62,17 @@ for command in info report blocked locks; do
 done
 "$tool" info "$cut" 2>/dev/null | grep -q '^complete *no: it is cut' || complain 'info does not say that it is cut'
 "$tool" check "$cut" >/dev/null 2>&1 && complain 'check finds nothing in a log that was cut'
+# No command takes it for whole.
+nr_checks=$((nr_checks + 5))
+"$tool" report "$cut" 2>/dev/null | grep -q 'lost: nothing$' && complain 'report says of a log that was cut that nothing is lost'
+"$tool" report "$cut" 2>/dev/null | grep -q ' events could not be read$' || complain 'report does not tell what cannot be read'
+"$tool" report --format csv "$cut" 2>/dev/null | grep '^losses,' | grep -q ',no,' ||
+	complain 'report --format csv takes a log for complete that was cut'
+"$tool" diff --fail-if 'lost>0' "$log" "$cut" >/dev/null 2>&1
+[ $? -eq 1 ] || complain 'diff --fail-if does not count what cannot be read'
+timeout 20 "$tool" follow "$cut" 2>"$scratch/said" >/dev/null
+grep -q 'events could not be read: the file is damaged there' "$scratch/said" ||
+	complain "follow of a log that was cut says $(cat "$scratch/said")"
 
 what=recover
 "$tool" recover "$cut" >"$scratch/said" 2>&1
