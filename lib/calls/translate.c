@@ -202,6 +202,8 @@ void px_translate(struct px_translator *translator, const struct px_record *reco
 	}
 	if (!(record->flags & PX_RECORD_CALL) && (record->id == PX_EVENT_OVERFLOW || record->id == PX_EVENT_RESUME))
 		px_resolve_lose(&translator->all, record->id == PX_EVENT_OVERFLOW);
+	if (!(record->flags & PX_RECORD_CALL) && (record->id == PX_EVENT_OVERFLOW || record->id == PX_EVENT_START))
+		px_wakers_lose(&translator->waits);
 	/* A thread that waits loses its CPU, and may get one for a moment: this does not end its wait. */
 	if (!px_event_is_sched(record->id))
 		px_wakers_wake(px_call_objects_of(translator->all.objects, record->context), translation);

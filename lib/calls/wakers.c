@@ -39,6 +39,11 @@ void px_wakers_wake(struct px_call_object *thread, struct px_translation *to)
 		resume(to, thread, NULL);
 }
 
+void px_wakers_lose(struct px_wakers *waits)
+{
+	waits->lost_at = ++waits->now;
+}
+
 void px_wakers_start_call(struct px_wakers *waits, struct px_call_read *call)
 {
 	waits->now++;
@@ -64,7 +69,8 @@ static struct px_call_object *waker_of(struct px_wakers *waits, const struct px_
 	 * just before the wait started.  This counts only if no thread has acquired the mutex since then.
 	 */
 	is_exclusive = object->object.type == PX_TXTB_MUTEX;
-	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began))
+	if (object->released_at[i] <= (is_exclusive ? object->acquired_at : wait->began) ||
+	    object->released_at[i] <= waits->lost_at)
 		return NULL;
 	waker = px_call_objects_of(waits->objects, object->releaser[i]);
 	return waker == call->self ? NULL : waker;

@@ -20,7 +20,11 @@
 struct px_wakers {
 	struct px_call_objects *objects;
 	uint64_t now; /* number of calls so far; used as the time of waits */
+	uint64_t lost_at; /* time of the last gap */
 };
+
+/* Calls are missing from now on: other threads may have taken and released what a thread is known to have released. */
+void px_wakers_lose(struct px_wakers *waits);
 
 /*
  * If the thread is suspended, add a RESUME entry with an unknown waker.  Call this function when the thread has

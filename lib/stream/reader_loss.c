@@ -43,9 +43,16 @@ void px_reader_pass_torn(struct px_reader *reader, uint32_t i)
 	cursor->position++;
 }
 
-/* Report a gap before the next record that is not older than this counter. */
+/*
+ * Report a gap before the next record that is not older than this counter.  Only a hostile writer stores a counter that
+ * is still to come: the times of all later events would follow it.
+ */
 static void mark_loss(struct px_reader *reader, uint64_t counter)
 {
+	uint64_t now = px_clock_read(reader->timeline.source);
+
+	if ((int64_t)(counter - now) > 0)
+		counter = now;
 	if (reader->nr_marks < reader->marks_capacity)
 		reader->mark[reader->nr_marks++] = counter;
 	else

@@ -258,6 +258,25 @@ START_TEST(mutex_given_up_just_before_the_wait_tells_who_ended_it)
 }
 END_TEST
 
+/* Another thread may have taken and released the mutex in the gap. */
+START_TEST(unlock_before_a_gap_tells_no_waker)
+{
+	static const uint32_t gaps[] = {PX_EVENT_OVERFLOW, PX_EVENT_START};
+	struct px_record gap = {.id = gaps[_i], .pid = PID};
+
+	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
+	ON(1, pthread_mutex_unlock, 0, M1, tid_of(1), 1, 0);
+	px_translate(translator, &gap, NULL, 0, &translation);
+	ON(2, pthread_mutex_lock, BEGINS, M1, tid_of(3), 1, 0);
+	ON(2, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
+	EXPECT(0, 1, IDLE, thread(2), 13, 0, IDLE);
+	ON(2, pthread_mutex_unlock, 0, M1, tid_of(2), 1, 0);
+	ON(1, pthread_mutex_lock, BEGINS, M1, tid_of(2), 1, 0);
+	ON(1, pthread_mutex_lock, ENDS, M1, 0, 0, 0);
+	EXPECT(0, 1, thread(2), thread(1), 13, 0, thread(2));
+}
+END_TEST
+
 START_TEST(inner_unlock_of_a_recursive_mutex_wakes_nobody)
 {
 	ON(1, pthread_mutex_lock, 0, M1, 0, 0, 0);
@@ -1912,6 +1931,7 @@ int main(void)
 	tcase_add_test(rules, owner_who_is_not_traced_is_not_nobody);
 	tcase_add_test(rules, wait_is_suspend_and_resume_by_who_ended_it);
 	tcase_add_test(rules, mutex_given_up_just_before_the_wait_tells_who_ended_it);
+	tcase_add_loop_test(rules, unlock_before_a_gap_tells_no_waker, 0, 2);
 	tcase_add_test(rules, inner_unlock_of_a_recursive_mutex_wakes_nobody);
 	tcase_add_test(rules, waker_that_sleeps_by_now_is_told_by_running_alone);
 	tcase_add_loop_test(rules, wait_that_failed_was_ended_by_nobody, 0,

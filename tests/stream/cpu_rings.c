@@ -630,6 +630,31 @@ START_TEST(event_given_up_is_marked_in_its_place)
 }
 END_TEST
 
+/* A hostile writer stores marks with counters that are still to come: no event gets such a time. */
+START_TEST(marks_that_are_still_to_come_move_no_times)
+{
+	struct px_test_event event;
+	struct px_ring ring;
+	struct timespec now;
+
+	make(POSIX_TRACE_LOOP, 4096);
+	read_all();
+	ring = ring_of_cpu(this_cpu);
+	data_bytes = 8;
+	for (int round = 0; round < 30; round++) { /* until the table of the reader is full */
+		for (int k = 0; k < PX_RING_MARKS; k++)
+			__atomic_store_n(&ring.control->mark[k], (ring.slots[0].counter | 1) + (UINT64_C(1) << 50),
+					 __ATOMIC_RELAXED);
+		__atomic_fetch_add(&ring.control->nr_marked, 1, __ATOMIC_RELEASE);
+		record_next();
+		while (px_test_take(stream, &event)) {
+			clock_gettime(CLOCK_REALTIME, &now);
+			ck_assert_uint_le(px_test_ns(event.info.posix_timestamp), px_test_ns(now) + 1000000);
+		}
+	}
+}
+END_TEST
+
 #define LONG_BYTES 3000 /* more slots than attempts */
 
 /* A record of many slots, whose writer sleeps, is one obstacle: events of any size skip it. */
@@ -1216,6 +1241,7 @@ int main(int argc, char **argv)
 	tcase_add_loop_test(tcase, event_that_meets_sleepers_passes_them_or_is_counted, 0,
 			    2 * PX_ARRAY_SIZE(sleeping_points));
 	tcase_add_test(tcase, event_given_up_is_marked_in_its_place);
+	tcase_add_test(tcase, marks_that_are_still_to_come_move_no_times);
 	tcase_add_loop_test(tcase, events_go_around_a_long_record_whose_writer_sleeps, 0, 4);
 	tcase_add_test(tcase, slots_of_the_dead_in_a_ring_of_a_cpu_come_back);
 	tcase_add_loop_test(tcase, overflow_of_a_ring_of_a_cpu_has_the_time_of_the_first_lost, 0, 2);
