@@ -53,6 +53,31 @@ static void add_first(struct programs *programs, const struct source *source, un
 	*map_get(&programs->program_of, (uint64_t)pid) = number + 1;
 }
 
+/* Without the preloaded object, nothing else tells that a child has executed a program. */
+static void note_mains(struct programs *programs, const struct source *source)
+{
+	struct map first_of = {0};
+
+	for (size_t i = 0; i < source->nr_objects; i++) {
+		const struct txtrace_object *object = &source->objects[i];
+		uint64_t *first, *second;
+
+		if (object->type != OBJECT_THREAD || object->pid <= 0 || object->tid != object->pid)
+			continue;
+		first = map_get(&first_of, (uint64_t)object->pid);
+		second = map_get(&programs->second_of, (uint64_t)object->pid);
+		if (*first == 0) {
+			*first = object->handle;
+		} else if (object->handle < *first) {
+			*second = *first;
+			*first = object->handle;
+		} else if (*second == 0 || object->handle < *second) {
+			*second = object->handle;
+		}
+	}
+	map_free(&first_of);
+}
+
 /* The first process of a log is that of its first event. */
 static void begin_log(struct programs *programs, const struct source *source,
 		      const struct event *event)
@@ -67,6 +92,7 @@ static void begin_log(struct programs *programs, const struct source *source,
 	}
 	if (!programs->is_merged)
 		add_first(programs, source, 0, event->pid);
+	note_mains(programs, source);
 }
 
 /* A process begins, by fork or by executing a program. */
@@ -102,8 +128,8 @@ static uint64_t make_code(uint64_t program, uint64_t address)
 uint64_t programs_code(struct programs *programs, struct source *source, const struct event *event)
 {
 	static const struct call_row *start;
+	bool is_other, executed;
 	uint64_t first;
-	bool is_other;
 
 	if (source->file.foreign || source->is_live || !event_has_process(event->pid))
 		return event->address;
@@ -122,9 +148,14 @@ uint64_t programs_code(struct programs *programs, struct source *source, const s
 					   map_find(&programs->state_of, (uint64_t)event->pid) &
 						   RAN_OTHER;
 	} else {
-		if (event->row == start && calldata_is(source, event))
+		if (event->pid != programs->last)
+			programs->last_second = map_find(&programs->second_of, (uint64_t)event->pid);
+		executed = programs->last_second != 0 && event->context >= programs->last_second;
+		if (executed)
+			*map_get(&programs->state_of, (uint64_t)event->pid) = RUNS_OTHER | RAN_OTHER;
+		if (!executed && event->row == start && calldata_is(source, event))
 			begin(programs, source, event);
-		else if (event->pid == programs->last)
+		else if (event->pid == programs->last && executed <= programs->last_is_other)
 			return programs->last_is_other ?
 				       0 :
 				       make_code(programs->last_program, event->address);
@@ -158,6 +189,7 @@ void programs_free(struct programs *programs)
 	map_free(&programs->state_of);
 	map_free(&programs->first_of);
 	map_free(&programs->program_of);
+	map_free(&programs->second_of);
 	free(programs->first);
 	*programs = (struct programs){0};
 }

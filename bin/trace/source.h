@@ -96,6 +96,7 @@ struct source {
 		struct map state_of; /* for a pid */
 		struct map first_of; /* for a pid: 1 + its index in first[] */
 		struct map program_of; /* in a merged log, for a pid: 1 + the number of its program */
+		struct map second_of; /* for a pid: the main thread of the second program that it runs; 0: none */
 		/* A process whose modules the log lists, and its main thread in its last program. */
 		struct first_process {
 			unsigned int number; /* of the origin */
@@ -104,7 +105,7 @@ struct source {
 		size_t nr;
 		bool is_merged;
 		pid_t last; /* the process of the last event, and what is known of it */
-		uint64_t last_first, last_program;
+		uint64_t last_first, last_program, last_second;
 		bool last_is_other;
 	} programs;
 

@@ -260,7 +260,18 @@ if typed 1 && typed 2; then
 	grep -qE '^id=1 price=100 amount=1000;id=1 price=100 amount=1000;[0-9a-f ]+;$' "$scratch/got" &&
 		grep -q 'perhaps of another one, are shown as bytes' "$scratch/said" ||
 		complain "after an exec, types are mistaken: $(cat "$scratch/got" "$scratch/said")"
+	# The same where both programs are at the same addresses, and nothing but their threads tells of the exec.
+	for number in 1 2; do
+		${CC:-cc} -g -no-pie -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 "-DNUMBER=$number" "-I$top/include" \
+			"$scratch/typed.c" -o "$scratch/fixed_$number" -Llib/.libs -lposixtrace 2>"$scratch/err" ||
+			cp "$scratch/typed_$number" "$scratch/fixed_$number"
+	done
 	mv "$log" "$scratch/inherited.trx"
+	"$tool" record --inherit --quiet --force -o "$log" "$scratch/fixed_1" "$scratch/fixed_2" 2>"$scratch/err" ||
+		complain "record of fixed_1 and fixed_2 fails: $(cat "$scratch/err")"
+	orders >"$scratch/got"
+	grep -qE '^id=1 price=100 amount=1000;id=1 price=100 amount=1000;[0-9a-f ]+;$' "$scratch/got" ||
+		complain "after an exec of a program at the same addresses, types are mistaken: $(cat "$scratch/got")"
 	"$tool" merge --force -o "$log" "$scratch/inherited.trx" "$scratch/typed_3.trx" 2>"$scratch/err"
 	[ "$("$tool" print --columns data -f 'order*' "$log" | grep -c '^data=\[')" -eq 3 ] &&
 		[ "$(orders | tr ';' '\n' | grep -c 'amount=1000 price=100 id=2')" -eq 1 ] &&
