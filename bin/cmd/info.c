@@ -123,6 +123,16 @@ static void put_complete(struct fields *fields, const struct source *source)
 		fields_text(fields, "incomplete because", reason);
 }
 
+/* Those that --objects lists. */
+static unsigned long long count_objects(const struct source *source)
+{
+	unsigned long long nr = 0;
+
+	for (size_t i = 0; i < source->nr_objects; i++)
+		nr += source->objects[i].type != OBJECT_EVENT_TYPE;
+	return nr;
+}
+
 static void put_file(struct fields *fields, const struct source *source, const struct scan *scan)
 {
 	const struct txtrace_file_info *file = &source->file;
@@ -153,7 +163,7 @@ static void put_file(struct fields *fields, const struct source *source, const s
 	fields_number(fields, "event slots", file->nr_slots);
 	fields_number(fields, "event entries", file->nr_entries);
 	fields_number(fields, "object slots", file->nr_objects);
-	fields_number(fields, "objects", source->nr_objects);
+	fields_number(fields, "objects", count_objects(source));
 	fields_number(fields, "name size", file->name_size);
 	if (file->nr_unlisted > 0)
 		fields_number(fields, "names TraceX lacks", file->nr_unlisted);

@@ -53,6 +53,7 @@ bool sql_file_open(struct sql_file *file, const char *path, const struct selecti
 	if (!is_quiet)
 		source_report_losses(file->source);
 	file->source->is_reported = file->source->is_sched_reported = true;
+	file->tells_missing = !is_quiet;
 	begin_payload(file, file->source);
 	spans_copy(&file->spans, spans);
 	spans_add_described(&file->spans, file->source);
@@ -78,8 +79,19 @@ struct source *sql_file_take(struct sql_file *file)
 	return file->source;
 }
 
+/* Say once how many events cannot be read: this is known when they were read. */
+static void tell_missing(struct sql_file *file, struct source *source)
+{
+	if (!file->tells_missing || source_missing(source) == 0)
+		return;
+	source->is_reported = file->tells_missing = false;
+	source_report_missing(source);
+}
+
 void sql_file_give(struct sql_file *file, struct source *source)
 {
+	if (source)
+		tell_missing(file, source);
 	if (source && source == file->source)
 		file->is_taken = false;
 	else

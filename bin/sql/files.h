@@ -72,6 +72,7 @@ struct sql_file {
 	const struct selection *selection;
 	struct source *source;
 	bool is_taken; /* a cursor reads the events of `source` */
+	bool tells_missing; /* nothing was said yet of events that cannot be read */
 	struct txtrace_file_info info; /* about the file, not about the copy */
 	int64_t first_ns;
 	bool has_event;
