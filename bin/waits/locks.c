@@ -180,14 +180,14 @@ static void note_unlucky(struct lock *lock, const struct hold *hold, int64_t at_
 }
 
 /*
- * If events are missing, a hold that lasts until the end of the trace is doubtful: the event of its unlock may be
- * missing, too.  A hold that only other threads have shown is doubtful anyway, unless one of them still waits for it.
+ * A gap of the trace ends what is known of holds, so a hold that lasts until the end of the trace began after the last
+ * gap.  But where a file is damaged, the event of its unlock may be missing.  A hold that only other threads have shown
+ * is doubtful, too, unless one of them still waits for it.
  */
 static void judge_edges(struct locks *locks, const struct hold *hold)
 {
-	const struct txtrace_loss *loss = &locks->waits.source->loss;
-	bool is_whole = locks->waits.nr_gaps == 0 &&
-			loss->overwritten + loss->dropped + loss->abandoned == 0;
+	const struct source *source = locks->waits.source;
+	bool is_whole = !source->file.damaged && source_missing(source) == 0;
 	bool is_sure = !hold->is_doubtful || hold->object->waiting;
 
 	if (locks->waits.has_ended && !(is_whole && is_sure))
