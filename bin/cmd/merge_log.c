@@ -67,7 +67,8 @@ static int append(struct group *group, unsigned int number)
 		.truncation = event->is_truncated ? POSIX_TRACE_TRUNCATED_RECORD :
 						    POSIX_TRACE_NOT_TRUNCATED,
 		.cpu = event->cpu,
-		.context = event->context,
+		/* The thread of a scheduling record is found by its number, and the record tells no priority. */
+		.context = event->priority < 0 ? 0 : event->context,
 		.priority = event->priority,
 		.phase = event->is_call ? event->call.phase : -1};
 

@@ -100,6 +100,7 @@ static void begin_gap(struct waits *waits, pid_t pid, int64_t at_ns)
 			at->unknown_since_ns = at->waits ? waits_outermost(at)->begin_ns : at_ns;
 		at->is_unknown = true;
 		at->last_ns = at->before_ns = LONG_AGO;
+		at->awaits_stack = false;
 		holder_watch_doubt(at);
 		while (at->waits)
 			forget_wait(waits, at);
