@@ -190,7 +190,8 @@ static void convert_array(struct conversion *conversion, const struct px_field *
 		const uint64_t from_at = from_bit + i * from_bytes * 8,
 			       to_at = to_bit + i * to_bytes * 8;
 
-		if (level + 1 < from->nr_dims)
+		/* nr_dims is at most PX_FIELDS_DIMS: the compiler does not know, and warns with -O3. */
+		if (level + 1 < from->nr_dims && level + 1 < PX_FIELDS_DIMS)
 			convert_array(conversion, from, to, level + 1, from_at, to_at);
 		else
 			convert_element(conversion, from, to, from_at, to_at);
