@@ -56,7 +56,8 @@ static inline uint64_t px_field_stride(const struct px_field *field, uint32_t le
 {
 	uint64_t bytes = field->size;
 
-	for (uint32_t i = level + 1; i < field->nr_dims; i++)
+	/* As in convert_array(). */
+	for (uint32_t i = level + 1; i < field->nr_dims && i < PX_FIELDS_DIMS; i++)
 		bytes *= field->dim[i];
 	return bytes;
 }
