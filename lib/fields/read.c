@@ -180,7 +180,7 @@ static void walk_array(const struct walk *walk, const struct px_field *field, ui
 	}
 	walk->visit(walk->argument, PX_FIELDS_BEGIN_ARRAY, name, NULL);
 	for (uint64_t i = 0; i < nr && is_there(walk, bit + i * bytes * 8); i++) {
-		if (level + 1 < field->nr_dims)
+		if (level + 1 < field->nr_dims && level + 1 < PX_FIELDS_DIMS) /* as in convert_array() */
 			walk_array(walk, field, level + 1, bit + i * bytes * 8, NULL);
 		else
 			walk_element(walk, field, bit + i * bytes * 8, NULL);
