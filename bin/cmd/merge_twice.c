@@ -152,7 +152,7 @@ static bool check_stream(const struct messages_file *files, struct part *part, s
 		for (size_t k = 0; k < i; k++) {
 			if (!hold_same_time(&part[i], &part[k]))
 				continue;
-			message("%s and %s are snapshots of one stream from the same time: their events would be "
+			message("%s and %s are logs of one stream from the same time: their events would be "
 				"there twice; the newer one may have all events of the older one",
 				files[part[k].file].path, files[part[i].file].path);
 			return false;

@@ -377,7 +377,7 @@ fails 2 'several hosts' merge --per-core -o cores.trx a.trx b.trx
 # Two logs of one process on one host: its threads are one, and its events are there twice only if they were.
 cp a.trx d.trx
 set_bytes d.trx 48 another-recordin 16
-fails 2 'are snapshots of one stream from the same time' merge -o x.trx a.trx d.trx
+fails 2 'are logs of one stream from the same time' merge -o x.trx a.trx d.trx
 other_recording d.trx another-recordin 1
 merge -o d2.trx a.trx d.trx
 nr_checks=$((nr_checks + 2))
