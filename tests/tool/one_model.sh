@@ -34,6 +34,7 @@ run jsonl export --to jsonl -o - log.trx
 "$tool" export --to trx -o threadx.trx log.trx 2>err || complain "export --to trx fails: $(cat err)"
 run trx-blocked blocked --format json threadx.trx
 run trx-locks locks --format json threadx.trx
+run trx-info info --format json threadx.trx
 if command -v babeltrace2 >/dev/null && "$tool" export --to ctf -o ctf log.trx 2>err; then
 	nr_checks=$((nr_checks + 1))
 	babeltrace2 --clock-seconds ctf >shown/ctf 2>err || complain "babeltrace2: $(cat err)"
