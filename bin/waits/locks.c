@@ -187,13 +187,12 @@ static void note_unlucky(struct lock *lock, const struct hold *hold, int64_t at_
 static void judge_edges(struct locks *locks, const struct hold *hold)
 {
 	const struct source *source = locks->waits.source;
-	bool is_whole = !source->file.damaged && source_missing(source) == 0;
 	bool is_sure = !hold->is_doubtful || hold->object->waiting;
 
-	if (locks->waits.has_ended && !(is_whole && is_sure))
-		lockorder_refute(&locks->order, hold, is_sure);
-	else
+	if (!locks->waits.has_ended || (is_sure && !source->file.damaged && source_missing(source) == 0))
 		lockorder_confirm(&locks->order, hold);
+	else
+		lockorder_refute(&locks->order, hold, is_sure);
 }
 
 static void take_kept(void *arg, const struct hold *hold)
