@@ -155,7 +155,7 @@ uint64_t programs_code(struct programs *programs, struct source *source, const s
 			*map_get(&programs->state_of, (uint64_t)event->pid) = RUNS_OTHER | RAN_OTHER;
 		if (!executed && event->row == start && calldata_is(source, event))
 			begin(programs, source, event);
-		else if (event->pid == programs->last && executed <= programs->last_is_other)
+		else if (event->pid == programs->last && (!executed || programs->last_is_other))
 			return programs->last_is_other ?
 				       0 :
 				       make_code(programs->last_program, event->address);
